@@ -1,0 +1,1 @@
+"""The ``ogg-hpc`` command: one module a subcommand, no numerics."""

@@ -1,0 +1,5 @@
+"""Entry point of ``ogg-hpc``."""
+
+
+def main() -> None:
+    """Run the command line."""

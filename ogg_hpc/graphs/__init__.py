@@ -1,0 +1,1 @@
+"""Graphs on disk and in memory: readers, shards, generators, row blocks."""

@@ -1,0 +1,1 @@
+"""The models that score nodes, and the parameter files they live in."""

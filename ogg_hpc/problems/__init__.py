@@ -1,0 +1,1 @@
+"""What is optimised: rules, rewards, feasibility, bounds and exact references."""

@@ -1,0 +1,112 @@
+"""The interface that all problems share.
+
+A problem has two faces. To the search and the training it gives rules over masks of a
+row-partitioned batch: which nodes are candidates, what choosing one changes, what it earns.
+To everything else it gives plain functions of a whole graph and a set of nodes: feasibility,
+objective, bound.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.graph import Graph
+
+
+class Residual(Protocol):
+    """What the rules may ask of a batch of graphs whose rows are spread over ranks."""
+
+    def degrees(self, active: Any) -> Any:
+        """Return for each of this rank's rows the number of neighbours inside a mask."""
+
+    def adjacent(self, mask: Any) -> Any:
+        """Return the replicated mask of nodes with a neighbour inside a mask (collective)."""
+
+    def local(self, mask: Any) -> Any:
+        """Return this rank's rows of a replicated array."""
+
+    def count(self, mask: Any) -> Any:
+        """Return for each graph the number of nodes inside a replicated mask."""
+
+
+@dataclass
+class PartialSolution:
+    """Where a search stands: two masks over all nodes of a batch, the same on every rank.
+
+    Attributes
+    ----------
+    selected : (nodes, copies) bool
+        S: the nodes chosen so far.
+    active : (nodes, copies) bool
+        The nodes that are still in the residual graph; masking replaces zeroing rows and
+        columns of the adjacency matrix.
+    """
+
+    selected: Any
+    active: Any
+
+
+class Problem(ABC):
+    """One graph optimisation problem.
+
+    Attributes
+    ----------
+    name
+        What ``--problem`` takes.
+    maximize
+        Whether a larger objective is better.
+    """
+
+    name: ClassVar[str]
+    maximize: ClassVar[bool]
+
+    # Rules over a row-partitioned batch.
+
+    @abstractmethod
+    def candidates(self, solution: PartialSolution, degrees: Any, batch: Residual) -> Any:
+        """Return which of this rank's rows may be chosen next; none anywhere ends the search.
+
+        Parameters
+        ----------
+        solution
+            The masks.
+        degrees
+            (rows, copies) residual degrees of this rank's rows.
+        batch
+            The graphs.
+        """
+
+    @abstractmethod
+    def choose(self, solution: PartialSolution, chosen: Any, batch: Residual) -> None:
+        """Add the (nodes, copies) mask `chosen` to the partial solution, in place (collective)."""
+
+    @abstractmethod
+    def reward(self, solution: PartialSolution, chosen: Any, batch: Residual) -> Any:
+        """Return (graphs, copies) rewards of choosing a mask, before it is applied (collective)."""
+
+    # Facts about a whole graph.
+
+    def forced(self, graph: Graph) -> NDArray[np.int64]:
+        """Return nodes that every feasible solution holds and the rules cannot see."""
+        return np.empty(0, np.int64)
+
+    @abstractmethod
+    def violation(self, graph: Graph, nodes: NDArray[np.int64]) -> str | None:
+        """Return what makes a set of nodes infeasible, naming one place, or None."""
+
+    @abstractmethod
+    def objective(self, graph: Graph, nodes: NDArray[np.int64]) -> float:
+        """Return the value of a set of nodes."""
+
+    def improve(self, graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a feasible solution no worse than `nodes` by removing what is not needed."""
+        return nodes
+
+    @abstractmethod
+    def bound(self, graph: Graph) -> float:
+        """Return a proven bound: no solution is better than this."""

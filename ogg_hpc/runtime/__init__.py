@@ -1,0 +1,1 @@
+"""Where the program runs: ranks, devices, collectives, failure, files."""

@@ -1,0 +1,1 @@
+"""Finding a solution with a policy (Alg. 4)."""

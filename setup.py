@@ -1,0 +1,66 @@
+"""Package metadata; build-system and tool settings are in pyproject.toml."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+EXTRAS = {
+    # A complete MPI from PyPI. On a cluster, build mpi4py against the site's MPI instead.
+    "mpi": ["mpi4py>=4.0", "mpich>=4.2"],
+    "cuda12": ["cupy-cuda12x>=13.3"],
+    "cuda13": ["cupy-cuda13x>=13.6"],
+    "solvers": ["ortools>=9.10", "highspy>=1.7"],
+    "tensorboard": ["tensorboard>=2.17"],
+    "dev": [
+        "hypothesis>=6.100",
+        "mypy>=1.11",
+        "pytest>=8.0",
+        "pytest-timeout>=2.3",
+        "ruff>=0.9",
+        "tensorboard>=2.17",
+    ],
+}
+
+setup(
+    name="ogg-hpc",
+    version="0.1.0",
+    description="Learned graph optimisation on supercomputers, with MPI and one GPU a rank",
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    license_files=["LICENSE"],
+    python_requires=">=3.11,<3.15",
+    packages=find_packages(include=["ogg_hpc", "ogg_hpc.*"]),
+    package_data={
+        "ogg_hpc": ["py.typed"],
+        "ogg_hpc.policies": ["shipped/*.npz"],
+        "ogg_hpc.graphs": ["catalogue.toml"],
+        "ogg_hpc.training": ["presets/*.toml"],
+    },
+    entry_points={"console_scripts": ["ogg-hpc = ogg_hpc.cli.main:main"]},
+    install_requires=[
+        "h5py>=3.11",
+        "networkx>=3.3",
+        "numba>=0.60",
+        "numpy>=1.26",
+        "rich>=13.7",
+        "scipy>=1.13",
+        "torch>=2.3",
+        "zstandard>=0.22",
+    ],
+    extras_require=EXTRAS,
+    classifiers=[
+        "Development Status :: 4 - Beta",
+        "Environment :: Console",
+        "Environment :: GPU :: NVIDIA CUDA",
+        "Intended Audience :: Science/Research",
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3.11",
+        "Programming Language :: Python :: 3.12",
+        "Programming Language :: Python :: 3.13",
+        "Programming Language :: Python :: 3.14",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+        "Topic :: Scientific/Engineering :: Mathematics",
+        "Typing :: Typed",
+    ],
+)
