@@ -1,0 +1,84 @@
+"""Minimum vertex cover: the fewest nodes that touch every edge."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.problem import PartialSolution, Problem, Residual
+
+
+class MinimumVertexCover(Problem):
+    """Choose nodes until no edge is left; a chosen node leaves with its edges.
+
+    A node with a self loop is in every cover. The residual graph stores no loops, so these
+    nodes are `forced`.
+    """
+
+    name: ClassVar[str] = "mvc"
+    maximize: ClassVar[bool] = False
+
+    def candidates(self, solution: PartialSolution, degrees: Any, batch: Residual) -> Any:
+        """Return the active nodes that still have an edge; see `Problem.candidates`."""
+        return batch.local(solution.active) & (degrees > 0)
+
+    def choose(self, solution: PartialSolution, chosen: Any, batch: Residual) -> None:
+        """Move nodes from the residual graph into the cover; see `Problem.choose`."""
+        solution.selected |= chosen
+        solution.active &= ~chosen
+
+    def reward(self, solution: PartialSolution, chosen: Any, batch: Residual) -> Any:
+        """Return minus the number of nodes chosen in each graph; see `Problem.reward`."""
+        return -batch.count(chosen)
+
+    def forced(self, graph: Graph) -> NDArray[np.int64]:
+        """Return the nodes with a self loop."""
+        return graph.looped
+
+    def violation(self, graph: Graph, nodes: NDArray[np.int64]) -> str | None:
+        """Name an id that is no node, a node given twice, a loop or an edge left uncovered.
+
+        O(n + m).
+        """
+        nodes = np.asarray(nodes, dtype=np.int64)
+        outside = nodes[(nodes < 0) | (nodes >= graph.n)]
+        if outside.size:
+            return f"node id {outside[0]} is outside 0 … {graph.n - 1}"
+        times = np.bincount(nodes, minlength=graph.n)
+        repeated = np.flatnonzero(times > 1)
+        if repeated.size:
+            return f"node {graph.labels_of(repeated[:1])[0]} is in the cover more than once"
+        covered = times > 0
+        loops = graph.looped[~covered[graph.looped]]
+        if loops.size:
+            node = graph.labels_of(loops[:1])[0]
+            return f"node {node} has a self loop and is not in the cover"
+        # Entries of nodes outside the cover must all lead into it.
+        open_entries = np.flatnonzero(~(covered[graph.rows] | covered[graph.columns]))
+        if open_entries.size:
+            entry = open_entries[0]
+            u, v = graph.labels_of([graph.rows[entry], graph.columns[entry]])
+            return f"edge ({u}, {v}) is not covered"
+        return None
+
+    def objective(self, graph: Graph, nodes: NDArray[np.int64]) -> float:
+        """Return the number of nodes."""
+        return float(len(nodes))
+
+    def improve(self, graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Remove redundant nodes: the result is a minimal cover within `nodes`, in their order.
+
+        O(n log n + m), compiled.
+        """
+        from ogg_hpc.problems.redundancy import without_redundant_nodes
+
+        return without_redundant_nodes(graph, nodes)
+
+    def bound(self, graph: Graph) -> float:
+        """Return the linear-programming bound; see `bounds.double_cover_bound`."""
+        from ogg_hpc.problems.bounds import double_cover_bound
+
+        return float(double_cover_bound(graph))
