@@ -1,0 +1,217 @@
+"""A batch of graphs whose rows are spread over ranks: masks and block products.
+
+A batch holds G graphs as one block-diagonal matrix, and `copies` masks on each of them, so that
+a batch of different graphs (copies = 1) and a batch of masks on one graph (G = 1, one product
+for all masks) are the same thing. The adjacency is never changed: zeroing rows and columns is
+the same as masking, A' X = m * (A (m * X)).
+
+Nodes are numbered by *position*: the rows of rank 0 over all graphs, then those of rank 1, and
+so on. Rows that the ranks gather therefore concatenate to exactly the order of the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.row_block import RowBlock
+from ogg_hpc.runtime.communicator import Communicator
+
+COLLECTIVES = ("allgather", "allreduce")
+
+
+class GraphBatch:
+    """Row blocks of a batch of graphs on one rank's device.
+
+    Parameters
+    ----------
+    comm
+        The ranks that share the graphs.
+    blocks
+        This rank's rows of each graph; a graph may appear more than once.
+    copies
+        Number of masks on each graph.
+    collective
+        How neighbour sums cross ranks: ``allgather`` moves (P-1)/P of a layer's rows,
+        ``allreduce`` (as in Alg. 2 of the paper) twice that.
+
+    Attributes
+    ----------
+    sizes : (G,) int64
+        Nodes of each graph, on the host.
+    nodes : int
+        Nodes of all graphs, once each.
+    counts : (P,) int64
+        Rows of each rank.
+    lo, hi : int
+        Positions of this rank's rows.
+    matrix : sparse COO (hi - lo, nodes)
+        This rank's adjacency block: row-sorted, ones of float64.
+    node_of, graph_of : (nodes,) int64
+        Node id within its graph, and the graph, of each position; on the host.
+    """
+
+    def __init__(
+        self,
+        comm: Communicator,
+        blocks: Sequence[RowBlock],
+        copies: int = 1,
+        collective: str = "allgather",
+    ) -> None:
+        if collective not in COLLECTIVES:
+            raise SettingsError(
+                f"collective {collective!r} is unknown; use one of {', '.join(COLLECTIVES)}"
+            )
+        self.comm = comm
+        self.copies = copies
+        self.collective = collective
+        self.sizes = np.array([block.n for block in blocks], dtype=np.int64)
+        self.nodes = int(self.sizes.sum())
+        self._first = np.concatenate([[0], np.cumsum(self.sizes)])
+        per_rank = np.array([block.partition.counts for block in blocks]).T  # (P, G)
+        self.counts = per_rank.sum(axis=1)
+        self.lo = int(self.counts[: comm.rank].sum())
+        self.hi = self.lo + int(self.counts[comm.rank])
+
+        owner = np.tile(np.arange(comm.size), len(blocks)).repeat(per_rank.T.reshape(-1))
+        union = np.argsort(owner, kind="stable")
+        self._position = np.empty(self.nodes, np.int64)
+        self._position[union] = np.arange(self.nodes)
+        self.graph_of = np.arange(len(blocks)).repeat(self.sizes)[union]
+        self.node_of = union - self._first[self.graph_of]
+
+        id_type = np.int32 if self.nodes < 2**31 else np.int64
+        columns = [
+            block.columns + first for block, first in zip(blocks, self._first[:-1], strict=True)
+        ]
+        degrees = np.concatenate([np.diff(block.row_offsets) for block in blocks])
+        row_offsets = np.concatenate([[0], np.cumsum(degrees)])
+        device = comm.device
+        self._columns = device.from_host(
+            self._position[np.concatenate(columns)].astype(id_type, copy=False)
+        )
+        self._row_offsets = device.from_host(row_offsets.astype(id_type))
+        self._rows = device.from_host(np.arange(len(degrees), dtype=id_type).repeat(degrees))
+        self._ones = device.xp.ones(len(self._columns), np.float64)
+        self._shape = (self.hi - self.lo, self.nodes)
+        self._host_weights = (
+            np.concatenate(
+                [
+                    np.ones(len(block.columns)) if block.weights is None else block.weights
+                    for block in blocks
+                ]
+            )
+            if any(block.weights is not None for block in blocks)
+            else None
+        )
+
+    # Layout.
+
+    @property
+    def groups(self) -> int:
+        """Number of masks on all graphs: ``len(sizes) * copies``."""
+        return len(self.sizes) * self.copies
+
+    @cached_property
+    def matrix(self) -> Any:
+        """Row-sorted COO of this rank's adjacency block, ones of float64."""
+        return self.comm.device.sparse.coo_matrix(
+            (self._ones, (self._rows, self._columns)), shape=self._shape
+        )
+
+    @cached_property
+    def _product(self) -> Any:
+        """The block as CSR on the very same column and data arrays."""
+        return self._csr(self._ones)
+
+    def _csr(self, data: Any) -> Any:
+        return self.comm.device.sparse.csr_matrix(
+            (data, self._columns, self._row_offsets), shape=self._shape
+        )
+
+    @cached_property
+    def _signed_weights(self) -> tuple[Any, Any]:
+        """The positive and the negated negative weights as two matrices like `matrix`."""
+        assert self._host_weights is not None
+        weights = self.comm.device.from_host(self._host_weights)
+        return self._csr(weights * (weights > 0)), self._csr(-weights * (weights < 0))
+
+    @cached_property
+    def row_graph(self) -> Any:
+        """(rows,) the graph of each of this rank's rows, on the device."""
+        return self.comm.device.from_host(self.graph_of[self.lo : self.hi])
+
+    @cached_property
+    def row_groups(self) -> Any:
+        """(rows, copies) the group, ``graph * copies + copy``, of each row and copy."""
+        copy = self.comm.device.xp.arange(self.copies)
+        return self.row_graph[:, None] * self.copies + copy
+
+    def positions(self, graphs: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the positions of nodes given by graph and id within the graph, on the host."""
+        return self._position[self._first[graphs] + nodes]
+
+    def mask(
+        self, graphs: NDArray[np.int64], nodes: NDArray[np.int64], copies: NDArray[np.int64] | int
+    ) -> Any:
+        """Return the (nodes, copies) mask of nodes given by graph, id and copy."""
+        mask = np.zeros((self.nodes, self.copies), bool)
+        mask[self.positions(graphs, nodes), copies] = True
+        return self.comm.device.from_host(mask)
+
+    def local(self, array: Any) -> Any:
+        """Return this rank's rows of a replicated array."""
+        return array[self.lo : self.hi]
+
+    def count(self, mask: Any) -> Any:
+        """Return the (G, copies) numbers of nodes inside a replicated (nodes, copies) mask."""
+        return self.comm.device.from_host(
+            np.bincount(
+                self._groups[self.comm.device.to_host(mask)], minlength=self.groups
+            ).reshape(-1, self.copies)
+        )
+
+    @cached_property
+    def _groups(self) -> NDArray[np.int64]:
+        return self.graph_of[:, None] * self.copies + np.arange(self.copies)
+
+    # Sums over neighbours of masks: exact, being sums of small integers.
+
+    def degrees(self, active: Any) -> Any:
+        """Return the (rows, copies) numbers of neighbours inside a replicated mask, float64."""
+        return self._product @ active.astype(np.float64)
+
+    def edge_sums(self, active: Any, degrees: Any | None = None) -> tuple[Any, Any]:
+        """Return W+ and W-: sums of positive and of negated negative weights to a mask.
+
+        Without weights they are the degrees (computed here unless given) and zeros.
+        """
+        if self._host_weights is None:
+            degrees = self.degrees(active) if degrees is None else degrees
+            return degrees, self.comm.device.xp.zeros_like(degrees)
+        positive, negative = self._signed_weights
+        inside = active.astype(np.float64)
+        return positive @ inside, negative @ inside
+
+    def adjacent(self, mask: Any) -> Any:
+        """Return the replicated mask of nodes with a neighbour inside a mask (collective)."""
+        return self.comm.allgatherv(self.degrees(mask) > 0, self.counts)
+
+    # Sums over neighbours of rows, and their adjoints (all collective).
+
+    def gather_multiply(self, rows: Any) -> Any:
+        """Gather all ranks' (rows, width) arrays and multiply this rank's block with them."""
+        return self._product @ self.comm.allgatherv(rows, self.counts)
+
+    def multiply_reduce_scatter(self, rows: Any) -> Any:
+        """Multiply the transposed block with this rank's rows, sum over ranks, keep own rows."""
+        return self.comm.reduce_scatter(self._product.T @ rows, self.counts)
+
+    def multiply_allreduce(self, rows: Any) -> Any:
+        """Do the same by an Allreduce of all rows, as in Alg. 2, line 12 of the paper."""
+        return self.local(self.comm.allreduce(self._product.T @ rows))

@@ -1,0 +1,112 @@
+"""structure2vec with a Q head: equations (1) and (2) of OpenGraphGym-MG over row blocks.
+
+Two identities of equation (1) are used. relu(t w) = w+ relu(t) + w- relu(-t), so the edge term
+needs two numbers a node; and the first layer's neighbours are zero, so L layers cost L - 1
+products.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.nn.functional import relu
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.policies.initial import uniform_parameter
+from ogg_hpc.policies.policy import Policy
+from ogg_hpc.policies.products import graph_sum, neighbour_sum
+from ogg_hpc.problems.problem import PartialSolution
+
+
+@dataclass(frozen=True)
+class Structure2VecSettings:
+    """Settings of `Structure2Vec`."""
+
+    width: int = field(default=32, metadata={"help": "embedding width K"})
+    layers: int = field(default=2, metadata={"help": "embedding layers L"})
+    graph_term: str = field(
+        default="mean",
+        metadata={"help": "graph-level term: mean (the sum divided by N) or sum (the paper's)"},
+    )
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or self.layers < 1:
+            raise SettingsError("policy.width and policy.layers must be at least 1")
+        if self.graph_term not in ("mean", "sum"):
+            raise SettingsError(f"policy.graph_term is mean or sum, not {self.graph_term!r}")
+
+
+class Structure2Vec(Policy):
+    """The policy model of the paper: 4K² + 4K parameters.
+
+    Parameters
+    ----------
+    settings
+        Width, layers, graph-level term.
+    seed
+        Seed of the initial parameters.
+    """
+
+    name = "s2v"
+    settings_type = Structure2VecSettings
+
+    def __init__(self, settings: Structure2VecSettings, seed: int = 0) -> None:
+        super().__init__()
+        self.settings = settings
+        K = settings.width
+        bound = 1 / math.sqrt(K)
+        self.theta1 = uniform_parameter("theta1", (K,), 1.0, seed)
+        self.theta2 = uniform_parameter("theta2", (K,), 1.0, seed)
+        self.theta3 = uniform_parameter("theta3", (K, K), bound, seed)
+        self.theta4 = uniform_parameter("theta4", (K, K), bound, seed)
+        self.theta5 = uniform_parameter("theta5", (K, K), bound, seed)
+        self.theta6 = uniform_parameter("theta6", (K, K), bound, seed)
+        self.theta7 = uniform_parameter("theta7", (2 * K,), bound, seed)
+
+    def embed(
+        self, batch: GraphBatch, solution: PartialSolution, degrees: Any | None = None
+    ) -> torch.Tensor:
+        """Embed this rank's nodes by equation (1): Alg. 2 (collective).
+
+        Returns
+        -------
+        (rows, copies, K) float64 tensor
+        """
+        tensor = batch.comm.device.tensor
+        x = tensor(batch.local(solution.selected)).double().unsqueeze(-1)
+        active = tensor(batch.local(solution.active)).double().unsqueeze(-1)
+        positive, negative = map(tensor, batch.edge_sums(solution.active, degrees))
+        edge_sums = torch.stack([positive, negative], dim=-1) * active
+        edge_basis = torch.stack([relu(self.theta2), relu(-self.theta2)]) @ self.theta3.T
+        fixed = x * self.theta1 + edge_sums @ edge_basis
+        embedding = relu(fixed)
+        for _ in range(self.settings.layers - 1):
+            embedding = relu(fixed + neighbour_sum(batch, embedding, active) @ self.theta4.T)
+        return embedding
+
+    def forward(
+        self,
+        batch: GraphBatch,
+        solution: PartialSolution,
+        at: tuple[Any, Any] | None = None,
+        degrees: Any | None = None,
+    ) -> torch.Tensor:
+        """Score nodes by equation (2): Alg. 3 (collective)."""
+        tensor = batch.comm.device.tensor
+        embedding = self.embed(batch, solution, degrees)
+        graph = tensor(batch.row_graph)
+        whole = graph_sum(batch, embedding, graph)
+        if self.settings.graph_term == "mean":
+            sizes = tensor(batch.comm.device.from_host(batch.sizes)).double()
+            whole = whole / sizes[:, None, None]
+        K = self.settings.width
+        graph_part = relu(whole @ self.theta5.T) @ self.theta7[:K]  # (G, copies)
+        if at is None:
+            return graph_part[graph] + relu(embedding @ self.theta6.T) @ self.theta7[K:]
+        row, copy = map(tensor, at)
+        node_part = relu(embedding[row, copy] @ self.theta6.T) @ self.theta7[K:]
+        return graph_part[graph[row], copy] + node_part

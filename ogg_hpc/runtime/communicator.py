@@ -1,0 +1,471 @@
+"""Collectives over ranks, on host and on GPU buffers, each counted by name.
+
+`Communicator` is one rank alone; `MPICommunicator` is many under a launcher. Code that
+communicates takes one of them and does not know which.
+
+Every call on GPU buffers synchronises the device first. Such a buffer is handed to MPI directly
+only where the library is known to be GPU-aware; otherwise it goes through one page-locked
+staging buffer in each direction, which is allocated once and only grows.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import OggError
+from ogg_hpc.runtime.device import CPUDevice, Device
+
+T = TypeVar("T")
+Counts = Sequence[int] | NDArray[np.int64]
+
+# Open MPI fails on messages of 2^31 elements or more.
+_MOST_ELEMENTS = 2**30
+
+
+@dataclass
+class CollectiveCount:
+    """What one kind of collective has cost this rank.
+
+    Attributes
+    ----------
+    calls
+        Number of calls.
+    bytes
+        Bytes this rank sends under a bandwidth-optimal algorithm (Thakur, Rabenseifner and
+        Gropp, IJHPCA 2005): for a result of n bytes, 2(P-1)/P n for an Allreduce and
+        (P-1)/P n for an Allgather or Reduce_scatter.
+    seconds
+        Wall time inside the calls, waiting for other ranks included.
+    path
+        ``host``, ``staged`` (through page-locked memory) or ``device`` (GPU-aware MPI).
+    """
+
+    calls: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    path: str = "host"
+
+
+class Communicator:
+    """The collectives of a rank that is alone.
+
+    Parameters
+    ----------
+    device
+        Where the buffers live.
+    gpu_aware
+        Whether MPI may be handed GPU buffers.
+
+    Attributes
+    ----------
+    rank, size : int
+        This rank's number and the number of ranks.
+    local_rank, local_size : int
+        The same within this rank's node.
+    counts : dict of str to CollectiveCount
+        What each kind of collective has cost this rank.
+    """
+
+    rank = 0
+    size = 1
+    local_rank = 0
+    local_size = 1
+
+    def __init__(self, device: Device | None = None, *, gpu_aware: bool = False) -> None:
+        self.device: Device = device if device is not None else CPUDevice()
+        self.gpu_aware = gpu_aware
+        self.counts: dict[str, CollectiveCount] = {}
+        self._staging: dict[str, NDArray[np.uint8]] = {}
+
+    # Collectives on buffers.
+
+    def allreduce(self, array: Any, op: str = "sum") -> Any:
+        """Combine equal-shaped arrays of all ranks elementwise.
+
+        Parameters
+        ----------
+        array
+            This rank's array.
+        op
+            ``sum``, ``max`` or ``min``.
+
+        Returns
+        -------
+        array
+            The combination, on every rank.
+        """
+        sent = 2 * array.nbytes * (self.size - 1) // self.size
+        return self._call(
+            "allreduce",
+            array,
+            array.shape,
+            sent,
+            lambda send, receive: self._allreduce(send, receive, op),
+        )
+
+    def allgatherv(self, array: Any, counts: Counts) -> Any:
+        """Concatenate the arrays of all ranks along the first axis, in rank order.
+
+        Parameters
+        ----------
+        array
+            (counts[rank], ...) this rank's rows.
+        counts
+            Number of rows of each rank.
+        """
+        total = int(sum(counts))
+        row_bytes = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
+        return self._call(
+            "allgatherv",
+            array,
+            (total, *array.shape[1:]),
+            total * row_bytes * (self.size - 1) // self.size,
+            lambda send, receive: self._allgatherv(send, receive, counts),
+        )
+
+    def reduce_scatter(self, array: Any, counts: Counts) -> Any:
+        """Sum equal-shaped arrays of all ranks and leave each rank its own rows.
+
+        Parameters
+        ----------
+        array
+            (sum(counts), ...) this rank's summand.
+        counts
+            Number of rows each rank receives.
+
+        Returns
+        -------
+        array
+            (counts[rank], ...) rows of the sum.
+        """
+        return self._call(
+            "reduce_scatter",
+            array,
+            (counts[self.rank], *array.shape[1:]),
+            array.nbytes * (self.size - 1) // self.size,
+            lambda send, receive: self._reduce_scatter(send, receive, counts),
+        )
+
+    def alltoallv(self, array: Any, counts: Counts) -> tuple[Any, NDArray[np.int64]]:
+        """Send rows to each rank and receive rows from each.
+
+        Parameters
+        ----------
+        array
+            (sum(counts), ...) rows in the order of their receivers.
+        counts
+            Number of rows for each rank.
+
+        Returns
+        -------
+        array, received
+            Rows in the order of their senders, and how many came from each.
+        """
+        sent = np.asarray(counts, dtype=np.int64)
+        received = self._exchange_counts(sent)
+        away = len(array) - int(sent[self.rank])
+        row_bytes = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
+        result = self._call(
+            "alltoallv",
+            array,
+            (int(received.sum()), *array.shape[1:]),
+            away * row_bytes,
+            lambda send, receive: self._alltoallv(send, receive, sent, received),
+        )
+        return result, received
+
+    def broadcast(self, array: Any, root: int = 0) -> Any:
+        """Return the root's array on every rank; the others pass one of equal shape and dtype."""
+        sent = array.nbytes * (self.size - 1) // self.size
+        return self._call(
+            "broadcast",
+            array,
+            array.shape,
+            sent,
+            lambda send, receive: self._broadcast(send, receive, root),
+        )
+
+    def best(
+        self, scores: Any, ids: Any, counts: Any
+    ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+        """Find the best (score, id) pairs of all ranks; ties go to the lowest id.
+
+        Parameters
+        ----------
+        scores
+            (groups, d) this rank's best scores of each group; -inf where it has fewer.
+        ids
+            (groups, d) their ids, below 2**53.
+        counts
+            (groups,) numbers to add up over the ranks in the same message.
+
+        Returns
+        -------
+        scores, ids, counts
+            (groups, d), (groups, d) and (groups,) on the host of every rank, best first.
+        """
+        xp = self.device.xp
+        groups, d = scores.shape
+        message = xp.empty((1, groups, 2 * d + 1), np.float64)
+        message[0, :, :d], message[0, :, d:-1], message[0, :, -1] = scores, ids, counts
+        everyone = self.device.to_host(self.allgatherv(message, [1] * self.size))
+        merged = everyone[:, :, :-1].reshape(self.size, groups, 2, d)
+        all_scores, all_ids = merged.transpose(2, 1, 0, 3).reshape(2, groups, -1)
+        order = np.lexsort((all_ids, -all_scores), axis=-1)[:, :d]
+        return (
+            np.take_along_axis(all_scores, order, axis=1),
+            np.take_along_axis(all_ids, order, axis=1).astype(np.int64),
+            everyone[:, :, -1].sum(axis=0).astype(np.int64),
+        )
+
+    # Collectives on Python objects: small, rare, host only.
+
+    def broadcast_object(self, value: T, root: int = 0) -> T:
+        """Return the root's object on every rank."""
+        return value
+
+    def gather_objects(self, value: T) -> list[T]:
+        """Return the objects of all ranks, in rank order, on every rank."""
+        return [value]
+
+    def barrier(self) -> None:
+        """Wait for all ranks."""
+
+    def split(self, colour: int) -> Communicator:
+        """Return the communicator of all ranks that pass the same colour (collective)."""
+        return self
+
+    def on_root(self, function: Callable[[], T]) -> T:
+        """Run a function on rank 0 alone and hand its result, or its exception, to all ranks.
+
+        Raises
+        ------
+        Exception
+            Whatever `function` raised, on every rank.
+        """
+        outcome: tuple[T | None, Exception | None] = (None, None)
+        if self.rank == 0:
+            try:
+                outcome = (function(), None)
+            except Exception as raised:
+                raised.raised_on_root = True  # type: ignore[attr-defined]
+                if isinstance(raised, OggError):
+                    raised.collective = True
+                outcome = (None, raised)
+        shared = outcome
+        if self.size > 1:
+            shared = self.broadcast_object(outcome if _pickles(outcome) else _as_text(outcome))
+        error = outcome[1] if self.rank == 0 else shared[1]
+        if error is not None:
+            raise error
+        return shared[0]  # type: ignore[return-value]
+
+    def report(self) -> dict[str, dict[str, Any]]:
+        """Return the counts as plain values for a record."""
+        return {name: asdict(count) for name, count in sorted(self.counts.items())}
+
+    # How a call moves its bytes.
+
+    def _call(
+        self,
+        name: str,
+        array: Any,
+        shape: tuple[int, ...],
+        sent: int,
+        move: Callable[[Any, Any], None],
+    ) -> Any:
+        start = time.perf_counter()
+        device = self.device
+        on_host = isinstance(array, np.ndarray)
+        xp = np if on_host else device.xp
+        array = xp.ascontiguousarray(array)
+        if on_host or self.gpu_aware:
+            path = "host" if on_host else "device"
+            result = xp.empty(shape, array.dtype)
+            if not on_host:
+                device.synchronize()
+            move(array, result)
+        else:
+            path = "staged"
+            send = self._staged("send", array.shape, array.dtype)
+            receive = self._staged("receive", shape, array.dtype)
+            device.synchronize()
+            device.to_host(array, out=send)
+            move(send, receive)
+            result = device.from_host(receive)
+            # The next call overwrites the staging buffer, so the copy must have left it.
+            device.synchronize()
+        count = self.counts.setdefault(name, CollectiveCount())
+        count.calls += 1
+        count.bytes += sent
+        count.seconds += time.perf_counter() - start
+        count.path = path
+        return result
+
+    def _staged(self, use: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+        nbytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
+        buffer = self._staging.get(use)
+        if buffer is None or buffer.nbytes < nbytes:
+            buffer = self._staging[use] = self.device.pinned(nbytes)
+        staged: NDArray[Any] = buffer[:nbytes].view(dtype).reshape(shape)
+        return staged
+
+    # Transports: what differs between one rank and many.
+
+    def _allreduce(self, send: Any, receive: Any, op: str) -> None:
+        receive[...] = send
+
+    def _allgatherv(self, send: Any, receive: Any, counts: Counts) -> None:
+        receive[...] = send
+
+    def _reduce_scatter(self, send: Any, receive: Any, counts: Counts) -> None:
+        receive[...] = send
+
+    def _alltoallv(
+        self, send: Any, receive: Any, counts: NDArray[np.int64], received: NDArray[np.int64]
+    ) -> None:
+        receive[...] = send
+
+    def _broadcast(self, send: Any, receive: Any, root: int) -> None:
+        receive[...] = send
+
+    def _exchange_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        return counts
+
+
+class MPICommunicator(Communicator):
+    """The collectives of a rank among many, over mpi4py.
+
+    Parameters
+    ----------
+    mpi
+        An ``mpi4py.MPI.Intracomm``.
+    device, gpu_aware
+        As for `Communicator`.
+    """
+
+    def __init__(self, mpi: Any, device: Device | None = None, *, gpu_aware: bool = False) -> None:
+        super().__init__(device, gpu_aware=gpu_aware)
+        from mpi4py import MPI
+
+        self._MPI = MPI
+        self._mpi = mpi
+        self.rank = mpi.Get_rank()
+        self.size = mpi.Get_size()
+        node = mpi.Split_type(MPI.COMM_TYPE_SHARED)
+        self.local_rank, self.local_size = node.Get_rank(), node.Get_size()
+        node.Free()
+
+    def broadcast_object(self, value: T, root: int = 0) -> T:
+        """Return the root's object on every rank."""
+        result: T = self._mpi.bcast(value, root)
+        return result
+
+    def gather_objects(self, value: T) -> list[T]:
+        """Return the objects of all ranks, in rank order, on every rank."""
+        result: list[T] = self._mpi.allgather(value)
+        return result
+
+    def barrier(self) -> None:
+        """Wait for all ranks."""
+        self._mpi.Barrier()
+
+    def split(self, colour: int) -> Communicator:
+        """Return the communicator of all ranks that pass the same colour (collective).
+
+        Its calls count towards this communicator's totals.
+        """
+        part = MPICommunicator(
+            self._mpi.Split(colour, self.rank), self.device, gpu_aware=self.gpu_aware
+        )
+        part.counts = self.counts
+        return part
+
+    def _allreduce(self, send: Any, receive: Any, op: str) -> None:
+        operation = {"sum": self._MPI.SUM, "max": self._MPI.MAX, "min": self._MPI.MIN}[op]
+        flat_send, flat_receive = send.reshape(-1), receive.reshape(-1)
+        # Every rank makes one call at least, also for an empty array.
+        for start in range(0, max(1, flat_send.size), _MOST_ELEMENTS):
+            part = slice(start, start + _MOST_ELEMENTS)
+            self._mpi.Allreduce(flat_send[part], flat_receive[part], operation)
+
+    def _allgatherv(self, send: Any, receive: Any, counts: Counts) -> None:
+        with self._row_type(send) as row:
+            self._mpi.Allgatherv([send, len(send), row], [receive, (counts, None), row])
+
+    def _alltoallv(
+        self, send: Any, receive: Any, counts: NDArray[np.int64], received: NDArray[np.int64]
+    ) -> None:
+        with self._row_type(send) as row:
+            self._mpi.Alltoallv([send, (counts, None), row], [receive, (received, None), row])
+
+    def _reduce_scatter(self, send: Any, receive: Any, counts: Counts) -> None:
+        # Reductions take elements, not rows; too many are cut along the columns, which all
+        # ranks have in common.
+        xp = np if isinstance(send, np.ndarray) else self.device.xp
+        width = int(np.prod(send.shape[1:], dtype=np.int64))
+        if send.size <= _MOST_ELEMENTS or width == 1:
+            elements = [count * width for count in counts]
+            self._mpi.Reduce_scatter(send, receive, elements, self._MPI.SUM)
+            return
+        columns = max(1, _MOST_ELEMENTS // len(send))
+        wide_send, wide_receive = send.reshape(len(send), width), receive.reshape(-1, width)
+        for start in range(0, width, columns):
+            part = xp.ascontiguousarray(wide_send[:, start : start + columns])
+            mine = xp.empty((counts[self.rank], part.shape[1]), part.dtype)
+            elements = [count * part.shape[1] for count in counts]
+            self._mpi.Reduce_scatter(part, mine, elements, self._MPI.SUM)
+            wide_receive[:, start : start + columns] = mine
+
+    def _broadcast(self, send: Any, receive: Any, root: int) -> None:
+        if self.rank == root:
+            receive[...] = send
+        flat = receive.reshape(-1)
+        for start in range(0, flat.size, _MOST_ELEMENTS):
+            self._mpi.Bcast(flat[start : start + _MOST_ELEMENTS], root)
+
+    def _exchange_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        received = np.empty_like(counts)
+        self._mpi.Alltoall(counts, received)
+        return received
+
+    def _row_type(self, array: Any) -> _RowType:
+        return _RowType(self._MPI, array)
+
+
+class _RowType:
+    """An MPI datatype for one row of an array: counts stay far below 2^31, whatever the width."""
+
+    def __init__(self, MPI: Any, array: Any) -> None:
+        element = MPI.Datatype.fromcode(np.dtype(array.dtype).char)
+        self._type = element.Create_contiguous(int(np.prod(array.shape[1:], dtype=np.int64)))
+
+    def __enter__(self) -> Any:
+        return self._type.Commit()
+
+    def __exit__(self, *_: object) -> None:
+        self._type.Free()
+
+
+def _pickles(value: object) -> bool:
+    try:
+        pickle.loads(pickle.dumps(value))
+    except Exception:
+        return False
+    return True
+
+
+def _as_text(outcome: tuple[Any, Exception | None]) -> tuple[Any, Exception | None]:
+    value, error = outcome
+    if error is None:
+        raise TypeError(f"{type(value).__name__} cannot be sent to other ranks")
+    stand_in = RuntimeError(f"{type(error).__name__}: {error}")
+    stand_in.raised_on_root = True  # type: ignore[attr-defined]
+    return value, stand_in

@@ -1,0 +1,217 @@
+"""The device a rank computes on, and the one array language spoken there.
+
+`xp` and `sparse` are ``numpy`` and ``scipy.sparse`` on a CPU, ``cupy`` and ``cupyx.scipy.sparse``
+on a GPU. Code above this module uses those two names and never asks which they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import resource
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import SettingsError
+
+if TYPE_CHECKING:
+    import torch
+
+DEVICE_KINDS = ("auto", "cpu", "cuda")
+
+
+class Device(Protocol):
+    """What a rank computes on.
+
+    Attributes
+    ----------
+    name : str
+        For people and records, such as ``cpu`` or ``cuda:0``.
+    xp, sparse : module
+        The array and the sparse matrix library.
+    """
+
+    name: str
+    xp: Any
+
+    @property
+    def sparse(self) -> Any:
+        """The sparse matrix library."""
+
+    def synchronize(self) -> None:
+        """Wait until all work submitted so far has finished."""
+
+    def to_host(self, array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Copy an array to host memory (`out` when given)."""
+
+    def from_host(self, array: NDArray[Any]) -> Any:
+        """Copy a host array to this device."""
+
+    def pinned(self, nbytes: int) -> NDArray[np.uint8]:
+        """Allocate page-locked host memory for transfers."""
+
+    def tensor(self, array: Any) -> torch.Tensor:
+        """Return a torch tensor on the same memory as an array."""
+
+    def array(self, tensor: torch.Tensor) -> Any:
+        """Return an array on the same memory as a torch tensor."""
+
+    def peak_memory_bytes(self) -> int:
+        """Return the most memory this process has used: host, plus device where there is one."""
+
+
+class CPUDevice:
+    """The host itself: NumPy and SciPy."""
+
+    name = "cpu"
+    xp: Any = np
+
+    @property
+    def sparse(self) -> Any:
+        """``scipy.sparse``, imported on first use."""
+        return importlib.import_module("scipy.sparse")
+
+    def synchronize(self) -> None:
+        """Do nothing: host work is never deferred."""
+
+    def to_host(self, array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Copy `array` into `out`, or return it as it is."""
+        if out is None:
+            return np.asarray(array)
+        np.copyto(out, array)
+        return out
+
+    def from_host(self, array: NDArray[Any]) -> Any:
+        """Return the array as it is."""
+        return array
+
+    def pinned(self, nbytes: int) -> NDArray[np.uint8]:
+        """Return ordinary memory: there is nothing to transfer to."""
+        return np.empty(nbytes, np.uint8)
+
+    def tensor(self, array: Any) -> torch.Tensor:
+        """Return a torch tensor on the same memory as an array."""
+        import torch
+
+        return torch.from_numpy(np.ascontiguousarray(array))
+
+    def array(self, tensor: torch.Tensor) -> Any:
+        """Return an array on the same memory as a torch tensor."""
+        return tensor.detach().numpy()
+
+    def peak_memory_bytes(self) -> int:
+        """Return the peak resident set size of this process."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+class CUDADevice:
+    """One NVIDIA GPU: CuPy for arrays, torch for differentiation, one allocator for both.
+
+    Both libraries work on the default stream, so their kernels are ordered without events.
+
+    Parameters
+    ----------
+    index
+        Which of the visible devices.
+    """
+
+    def __init__(self, index: int) -> None:
+        import cupy
+        import cupyx.scipy.sparse
+        import torch
+
+        self.name = f"cuda:{index}"
+        self.xp: Any = cupy
+        self.sparse: Any = cupyx.scipy.sparse
+        self.index = index
+        cupy.cuda.Device(index).use()
+        torch.cuda.set_device(index)
+        # Two caching pools on one GPU would each hoard what the other needs.
+        cupy.cuda.set_allocator(
+            cupy.cuda.PythonFunctionAllocator(
+                lambda size, _: torch.cuda.caching_allocator_alloc(size, index),
+                lambda pointer, _: torch.cuda.caching_allocator_delete(pointer),  # type: ignore[no-untyped-call]
+            ).malloc
+        )
+
+    def synchronize(self) -> None:
+        """Wait for all streams of the device."""
+        self.xp.cuda.runtime.deviceSynchronize()
+
+    def to_host(self, array: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Copy a device array to host memory."""
+        host: NDArray[Any] = self.xp.ascontiguousarray(array).get(out=out)
+        return host
+
+    def from_host(self, array: NDArray[Any]) -> Any:
+        """Copy a host array to the device."""
+        return self.xp.asarray(array)
+
+    def pinned(self, nbytes: int) -> NDArray[np.uint8]:
+        """Allocate page-locked host memory."""
+        memory = self.xp.cuda.alloc_pinned_memory(max(nbytes, 1))
+        return np.frombuffer(memory, np.uint8, nbytes)
+
+    def tensor(self, array: Any) -> torch.Tensor:
+        """Return a torch tensor on the same memory as an array."""
+        import torch.utils.dlpack
+
+        return torch.utils.dlpack.from_dlpack(self.xp.ascontiguousarray(array))
+
+    def array(self, tensor: torch.Tensor) -> Any:
+        """Return an array on the same memory as a torch tensor."""
+        return self.xp.from_dlpack(tensor.detach())
+
+    def peak_memory_bytes(self) -> int:
+        """Return the peak of host memory plus the peak of device memory."""
+        import torch
+
+        host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        return host + int(torch.cuda.max_memory_allocated(self.index))
+
+
+def visible_gpus() -> int:
+    """Return how many GPUs CuPy can use; 0 without CuPy or without a driver."""
+    if importlib.util.find_spec("cupy") is None:
+        return 0
+    try:
+        import cupy
+
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except Exception:  # a CuPy without a driver raises errors of its own kinds
+        return 0
+
+
+def select_device(kind: str, local_rank: int) -> Device:
+    """Choose the device of a rank.
+
+    Parameters
+    ----------
+    kind
+        ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
+    local_rank
+        The rank's number on its own node: with one visible GPU a rank, and with all GPUs of the
+        node visible to all ranks, each rank gets its own.
+
+    Raises
+    ------
+    SettingsError
+        ``cuda`` where no GPU can be used.
+    """
+    if kind not in DEVICE_KINDS:
+        raise SettingsError(f"device {kind!r} is unknown; use one of {', '.join(DEVICE_KINDS)}")
+    if kind == "cpu":
+        return CPUDevice()
+    gpus = visible_gpus()
+    if gpus:
+        return CUDADevice(local_rank % gpus)
+    if kind == "cuda":
+        seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+        raise SettingsError(
+            "no GPU can be used: CuPy is missing (pip install 'ogg-hpc[cuda12]') or sees no device"
+            f" (CUDA_VISIBLE_DEVICES={seen}); use --device cpu to run without one"
+        )
+    return CPUDevice()

@@ -1,0 +1,185 @@
+"""Starting on one rank or on many: launcher detection, devices, failure.
+
+Without a launcher nothing of MPI is imported. Under one, the size that MPI reports is compared
+with the size that the launcher promised, because a launcher that does not match the MPI library
+gives P independent programs that each believe to be alone.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any
+
+from ogg_hpc.errors import MissingExtraError, OggError, SettingsError
+from ogg_hpc.runtime.communicator import Communicator, MPICommunicator
+from ogg_hpc.runtime.device import select_device
+
+GPU_AWARENESS = ("auto", "on", "off")
+
+# (launcher, variable with the number of ranks, variable with this rank's number), innermost
+# launcher first: an mpiexec inside a Slurm job sees the variables of both.
+_LAUNCHERS = (
+    ("mpiexec (Open MPI)", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    ("mpiexec (PMI)", "PMI_SIZE", "PMI_RANK"),
+    ("jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"),
+    ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+)
+_MPIEXEC = _LAUNCHERS[:2]
+_PR_SET_PDEATHSIG = 1
+
+
+def promised_size(environment: Mapping[str, str] = os.environ) -> tuple[str, int] | None:
+    """Return the launcher and the number of ranks it started, or None without a launcher."""
+    for launcher, size, _ in _LAUNCHERS:
+        if environment.get(size, "").isdigit():
+            return launcher, int(environment[size])
+    return None
+
+
+def promised_rank(environment: Mapping[str, str] = os.environ) -> int:
+    """Return this process's rank by the launcher's word, before MPI starts; 0 without one."""
+    for _, size, rank in _LAUNCHERS:
+        if environment.get(size, "").isdigit():
+            number = environment.get(rank, "0")
+            return int(number) if number.isdigit() else 0
+    return 0
+
+
+def start(device: str = "auto", gpu_aware: str = "auto") -> Communicator:
+    """Start this rank: MPI if a launcher asks for it, a device, threads, failure handling.
+
+    Parameters
+    ----------
+    device
+        ``auto``, ``cpu`` or ``cuda``.
+    gpu_aware
+        Whether MPI is handed GPU buffers: ``on``, ``off``, or ``auto`` for where the library
+        itself says that it takes them.
+
+    Returns
+    -------
+    Communicator
+        Over all ranks of the job.
+
+    Raises
+    ------
+    SettingsError
+        The launcher and the MPI library do not match, or the device cannot be used.
+    MissingExtraError
+        A launcher started several ranks and mpi4py is not installed.
+    """
+    if gpu_aware not in GPU_AWARENESS:
+        raise SettingsError(f"GPU awareness {gpu_aware!r} is unknown; use auto, on or off")
+    promise = promised_size()
+    if promise is None:
+        _share_cores(1)
+        return Communicator(select_device(device, 0))
+
+    launcher, size = promise
+    if launcher in {name for name, _, _ in _MPIEXEC}:
+        _die_with_parent()
+    try:
+        from mpi4py import MPI
+    except ImportError as error:
+        if size == 1:
+            _share_cores(1)
+            return Communicator(select_device(device, 0))
+        raise MissingExtraError("mpi4py", "mpi") from error
+    world = MPI.COMM_WORLD
+    if world.Get_size() != size:
+        library = MPI.Get_library_version().split("\n")[0].strip("\0 ")
+        raise SettingsError(
+            f"{launcher} started {size} ranks but MPI sees {world.Get_size()}: the launcher does"
+            f" not belong to the library that mpi4py is built with ({library}); use that"
+            " library's own launcher, or build mpi4py against the launcher's MPI"
+        )
+    sys.excepthook = _abort_on_exception
+    comm = MPICommunicator(world)
+    _share_cores(comm.local_size)
+    comm.device = select_device(device, comm.local_rank)
+    comm.gpu_aware = gpu_aware == "on" or (gpu_aware == "auto" and library_is_gpu_aware())
+    return comm
+
+
+def library_is_gpu_aware() -> bool:
+    """Return whether the loaded MPI library says that it takes GPU buffers.
+
+    The library is asked, never tried: handing a GPU buffer to one that cannot take it is a
+    segmentation fault.
+    """
+    if os.environ.get("MPICH_GPU_SUPPORT_ENABLED") == "1":  # Cray MPICH with its GTL
+        return True
+    try:
+        with open("/proc/self/maps") as maps:
+            paths = {line.split()[-1] for line in maps if "libmpi" in line}
+    except OSError:
+        return False
+    for path in sorted(paths):
+        query = getattr(ctypes.CDLL(path), "MPIX_Query_cuda_support", None)
+        if query is not None:
+            return bool(query())
+    return False
+
+
+def end_job(error: OggError) -> int:
+    """Report a user's error and return the exit code, ending the other ranks if need be.
+
+    An error that all ranks share is reported by rank 0 and each rank exits by itself; an error
+    of one rank alone is reported with its number and the job is aborted.
+    """
+    mpi = _running_mpi()
+    if mpi is None or error.collective:
+        if promised_rank() == 0:
+            print(f"ogg-hpc: {error}", file=sys.stderr, flush=True)
+        return error.exit_code
+    rank = mpi.COMM_WORLD.Get_rank()
+    print(f"ogg-hpc: rank {rank}: {error}", file=sys.stderr, flush=True)
+    mpi.COMM_WORLD.Abort(error.exit_code)
+    return error.exit_code
+
+
+def _running_mpi() -> Any | None:
+    module = sys.modules.get("mpi4py.MPI")
+    if module is None or not module.Is_initialized() or module.Is_finalized():
+        return None
+    return module if module.COMM_WORLD.Get_size() > 1 else None
+
+
+def _abort_on_exception(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    """End the whole job with this rank's traceback; without it the other ranks would wait."""
+    mpi = _running_mpi()
+    rank = mpi.COMM_WORLD.Get_rank() if mpi is not None else 0
+    if rank != 0 and getattr(error, "raised_on_root", False):
+        time.sleep(2)  # rank 0 has the traceback and will end the job
+    else:
+        prefix = f"[rank {rank}] " if mpi is not None else ""
+        text = "".join(traceback.format_exception(kind, error, trace))
+        sys.stderr.write("".join(prefix + line for line in text.splitlines(keepends=True)))
+    sys.stdout.flush()
+    sys.stderr.flush()
+    if mpi is not None:
+        mpi.COMM_WORLD.Abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+
+def _share_cores(ranks_on_node: int) -> None:
+    """Give each rank its share of the node's cores, unless the user has set a number.
+
+    Must run before the numerical libraries are imported: they read the number once.
+    """
+    cores = len(os.sched_getaffinity(0))
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // ranks_on_node)))
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this rank when its launcher dies, so that no orphans hold the node."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)

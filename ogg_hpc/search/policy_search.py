@@ -1,0 +1,171 @@
+"""Alg. 4: let a policy build a solution, on all ranks together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.problems.problem import PartialSolution, Problem
+from ogg_hpc.search.schedule import ONE, Schedule
+
+Scorer: TypeAlias = Callable[[GraphBatch, PartialSolution, Any], Any]
+
+
+@dataclass
+class SearchResult:
+    """What a search found.
+
+    Attributes
+    ----------
+    solutions : list of (k,) int64
+        For each group (graph * copies + copy) the ids of the chosen nodes in the order chosen.
+    step_seconds : list of float
+        Wall time of each step.
+    """
+
+    solutions: list[NDArray[np.int64]]
+    step_seconds: list[float] = field(default_factory=list)
+
+
+def start_solution(batch: GraphBatch) -> PartialSolution:
+    """Return the masks before the first step: nothing selected, everything active."""
+    xp = batch.comm.device.xp
+    shape = (batch.nodes, batch.copies)
+    return PartialSolution(xp.zeros(shape, bool), xp.ones(shape, bool))
+
+
+def search(
+    batch: GraphBatch,
+    problem: Problem,
+    scorer: Scorer,
+    schedule: Schedule = ONE,
+    forced: NDArray[np.int64] | None = None,
+    on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+) -> SearchResult:
+    """Choose the best candidates step by step until no graph has a candidate (collective).
+
+    Parameters
+    ----------
+    batch
+        The graphs; all masks advance together.
+    problem
+        Its rules.
+    scorer
+        ``scorer(batch, solution, degrees)`` returns (rows, copies) scores of this rank's rows.
+    schedule
+        Nodes a step.
+    forced
+        Ids of nodes chosen before the first step, in every group.
+    on_step
+        Called after each step with its number and the (groups,) candidates that were left.
+
+    Returns
+    -------
+    SearchResult
+        The same on every rank and for every number of ranks.
+    """
+    solution = start_solution(batch)
+    chosen_by_group: list[list[NDArray[np.int64]]] = [[] for _ in range(batch.groups)]
+    if forced is not None and len(forced):
+        groups = np.arange(batch.groups).repeat(len(forced))
+        _choose(batch, problem, solution, groups, np.tile(forced, batch.groups))
+        for chosen in chosen_by_group:
+            chosen.append(forced)
+    seconds: list[float] = []
+    while True:
+        start = time.perf_counter()
+        degrees = batch.degrees(solution.active)
+        candidates = problem.candidates(solution, degrees, batch)
+        scores = scorer(batch, solution, degrees)
+        groups, nodes, left = select(batch, scores, candidates, schedule)
+        if not len(groups):
+            break
+        _choose(batch, problem, solution, groups, nodes)
+        for group, node in _by_group(groups, nodes):
+            chosen_by_group[group].append(node)
+        seconds.append(time.perf_counter() - start)
+        if on_step is not None:
+            on_step(len(seconds), left)
+    empty = np.empty(0, np.int64)
+    return SearchResult([np.concatenate([empty, *chosen]) for chosen in chosen_by_group], seconds)
+
+
+def select(
+    batch: GraphBatch, scores: Any, candidates: Any, schedule: Schedule = ONE
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Find the best candidates of each group over all ranks (collective).
+
+    Scores are rounded to float32 first: sums that differ by rounding alone, for instance because
+    another number of ranks splits the rows, must tie, and ties go to the lowest id.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    scores
+        (rows, copies) scores of this rank's rows.
+    candidates
+        (rows, copies) mask of the rows that may be chosen.
+    schedule
+        Nodes a step.
+
+    Returns
+    -------
+    groups, nodes, left
+        (k,) group and node id of each chosen node, and the (groups,) numbers of candidates.
+    """
+    device = batch.comm.device
+    scores = device.to_host(scores).astype(np.float32)
+    row, copy = np.nonzero(device.to_host(candidates))
+    value = scores[row, copy]
+    group = batch.graph_of[batch.lo + row] * batch.copies + copy
+    node = batch.node_of[batch.lo + row]
+    counts = np.bincount(group, minlength=batch.groups)
+
+    d = schedule.most
+    best = np.full((batch.groups, d), -np.inf)
+    ids = np.zeros((batch.groups, d), np.int64)
+    if batch.groups == 1 and d < len(value):
+        # Only the d best and their ties need sorting.
+        threshold = np.partition(value, len(value) - d)[len(value) - d]
+        top = np.flatnonzero(value >= threshold)
+        value, group, node = value[top], group[top], node[top]
+    order = np.lexsort((node, -value, group))
+    value, group, node = value[order], group[order], node[order]
+    place = np.arange(len(group)) - np.searchsorted(group, group)
+    first = place < d
+    best[group[first], place[first]] = value[first]
+    ids[group[first], place[first]] = node[first]
+
+    best, ids, left = batch.comm.best(
+        device.from_host(best), device.from_host(ids), device.from_host(counts)
+    )
+    allowed = schedule.nodes(left, batch.sizes.repeat(batch.copies))
+    taken = (np.arange(d) < allowed[:, None]) & np.isfinite(best)
+    groups, places = np.nonzero(taken)
+    return groups, ids[groups, places], left
+
+
+def _choose(
+    batch: GraphBatch,
+    problem: Problem,
+    solution: PartialSolution,
+    groups: NDArray[np.int64],
+    nodes: NDArray[np.int64],
+) -> None:
+    graphs, copies = np.divmod(groups, batch.copies)
+    problem.choose(solution, batch.mask(graphs, nodes, copies), batch)
+
+
+def _by_group(
+    groups: NDArray[np.int64], nodes: NDArray[np.int64]
+) -> list[tuple[int, NDArray[np.int64]]]:
+    """Split (sorted) group numbers and their nodes into one array a group."""
+    numbers, starts = np.unique(groups, return_index=True)
+    return list(zip(numbers.tolist(), np.split(nodes, starts[1:]), strict=True))
