@@ -45,9 +45,11 @@ def load_class(spec: str, base: type) -> type[Any]:
     wanted = f"{base.__module__}.{base.__qualname__}"
     if not issubclass(found, base):
         raise SettingsError(f"{spec}: {name} has to be a subclass of {wanted}")
-    if inspect.isabstract(found):
-        missing = ", ".join(sorted(found.__abstractmethods__))
-        raise SettingsError(f"{spec}: {name} has to define what {wanted} asks for: {missing}")
+    missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if missing:
+        raise SettingsError(
+            f"{spec}: {name} has to define what {wanted} asks for: {', '.join(missing)}"
+        )
     loaded: type[Any] = found
     return loaded
 

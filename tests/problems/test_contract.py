@@ -1,0 +1,101 @@
+"""What every registered problem promises, checked by random games on dense matrices."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems import PartialSolution, problem_by_name, problem_names
+
+
+class DenseBatch:
+    """Whole graphs of different sizes on one rank; the obvious `Residual`."""
+
+    def __init__(self, graphs):
+        self.offsets = np.cumsum([0] + [graph.n for graph in graphs])
+        self.adjacency = np.zeros((self.offsets[-1], self.offsets[-1]), dtype=np.int64)
+        for graph, start in zip(graphs, self.offsets, strict=False):
+            self.adjacency[start + graph.rows, start + graph.columns] = 1
+
+    def degrees(self, active):
+        return self.adjacency @ active
+
+    def adjacent(self, mask):
+        return self.adjacency @ mask > 0
+
+    def local(self, mask):
+        return mask
+
+    def count(self, mask):
+        return np.add.reduceat(mask.astype(np.int64), self.offsets[:-1], axis=0)
+
+
+@pytest.fixture(params=problem_names())
+def problem(request):
+    return problem_by_name(request.param)
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+@pytest.mark.parametrize("seed", range(5))
+def test_random_game(problem, seed, at_once):
+    generator = np.random.default_rng(seed)
+    graphs = [
+        Graph.from_networkx(nx.gnp_random_graph(n, p, seed=seed))
+        for n, p in [(12, 0.3), (1, 0.5), (20, 0.15), (7, 0.0)]
+    ]
+    batch, copies = DenseBatch(graphs), 2
+    shape = (batch.offsets[-1], copies)
+    solution = PartialSolution(np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool))
+    masks = solution.selected, solution.active
+    total = np.zeros((len(graphs), copies))
+
+    def sets():
+        for i, graph in enumerate(graphs):
+            for copy in range(copies):
+                nodes = np.flatnonzero(
+                    solution.selected[batch.offsets[i] : batch.offsets[i + 1], copy]
+                )
+                yield i, copy, graph, nodes
+
+    while True:
+        candidates = problem.candidates(solution, batch.degrees(solution.active), batch)
+        assert candidates.shape == shape
+        assert not (candidates & solution.selected).any()
+        if not problem.maximize:
+            # A covering problem goes on exactly as long as something is left to cover.
+            for i, copy, graph, nodes in sets():
+                rows = slice(batch.offsets[i], batch.offsets[i + 1])
+                feasible = problem.violation(graph, nodes) is None
+                assert feasible != candidates[rows, copy].any()
+        if not candidates.any():
+            break
+        chosen = np.zeros(shape, dtype=bool)
+        for copy in range(copies):
+            choice = generator.permutation(np.flatnonzero(candidates[:, copy]))[:at_once]
+            chosen[choice, copy] = True
+        total += problem.reward(solution, chosen, batch)
+        problem.choose(solution, chosen, batch)
+
+    assert (solution.selected is masks[0], solution.active is masks[1]) == (True, True)
+    sign = 1 if problem.maximize else -1
+    for i, copy, graph, nodes in sets():
+        assert problem.violation(graph, nodes) is None
+        assert total[i, copy] == sign * problem.objective(graph, nodes)
+
+
+def test_facts_agree_with_one_another(problem, random_graph):
+    sign = 1 if problem.maximize else -1
+    everything_seen = 0
+    for seed in range(20):
+        graph = random_graph(seed)
+        nodes = np.arange(graph.n)
+        if problem.violation(graph, nodes) is not None:
+            continue
+        everything_seen += 1
+        better = problem.improve(graph, nodes)
+        assert problem.violation(graph, better) is None
+        assert set(problem.forced(graph)) <= set(better.tolist())
+        value = problem.objective(graph, better)
+        assert sign * problem.objective(graph, nodes) <= sign * value
+        assert sign * value <= sign * problem.bound(graph)
+    assert everything_seen or problem.maximize
