@@ -1,0 +1,221 @@
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.generators import (
+    GENERATORS,
+    barabasi_albert,
+    erdos_renyi,
+    erdos_renyi_rows,
+    powerlaw_cluster,
+    random_regular,
+    watts_strogatz,
+)
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.store_check import graph_faults
+from ogg_hpc.runtime.random import stream, uniform
+
+EXAMPLES: dict[str, Callable[[int], Graph]] = {
+    "er": lambda seed: erdos_renyi(150, 0.1, seed),
+    "ba": lambda seed: barabasi_albert(150, 4, seed),
+    "ws": lambda seed: watts_strogatz(150, 6, 0.2, seed),
+    "plc": lambda seed: powerlaw_cluster(150, 4, 0.5, seed),
+    "regular": lambda seed: random_regular(150, 5, seed),
+}
+
+
+def same(a: Graph, b: Graph) -> bool:
+    return np.array_equal(a.row_offsets, b.row_offsets) and np.array_equal(a.columns, b.columns)
+
+
+def test_every_command_line_name_has_an_example() -> None:
+    assert set(GENERATORS) == set(EXAMPLES)
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_graphs_are_simple_symmetric_and_a_function_of_the_seed(name: str) -> None:
+    graph = EXAMPLES[name](1)
+    assert list(graph_faults(graph)) == []
+    assert graph.columns.dtype == np.int32
+    assert same(graph, EXAMPLES[name](1))
+    assert not same(graph, EXAMPLES[name](2))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: erdos_renyi(-1, 0.5, 0),
+        lambda: erdos_renyi(2**31, 0.5, 0),
+        lambda: erdos_renyi(5, 1.5, 0),
+        lambda: erdos_renyi(5, math.nan, 0),
+        lambda: barabasi_albert(5, 0, 0),
+        lambda: barabasi_albert(5, 5, 0),
+        lambda: watts_strogatz(10, 3, 0.1, 0),
+        lambda: watts_strogatz(10, 10, 0.1, 0),
+        lambda: watts_strogatz(10, 4, -0.1, 0),
+        lambda: powerlaw_cluster(5, 5, 0.1, 0),
+        lambda: powerlaw_cluster(5, 2, 2.0, 0),
+        lambda: random_regular(5, 3, 0),
+        lambda: random_regular(5, 5, 0),
+        lambda: random_regular(5, -1, 0),
+    ],
+)
+def test_impossible_parameters_are_refused(make: Callable[[], Graph]) -> None:
+    with pytest.raises(SettingsError):
+        make()
+
+
+def test_small_sizes_have_exact_counts() -> None:
+    for n in range(12):
+        assert erdos_renyi(n, 0.0, 1).m == 0
+        assert erdos_renyi(n, 1.0, 1).m == n * (n - 1) // 2
+        for d in range(1, n):
+            for graph in (barabasi_albert(n, d, d), powerlaw_cluster(n, d, 0.8, d)):
+                assert graph.m == d * (n - d)
+                assert list(graph_faults(graph)) == []
+        for d in range(0, n, 2):
+            for p in (0.0, 0.5, 1.0):
+                graph = watts_strogatz(n, d, p, 3)
+                assert graph.m == n * d // 2
+                assert list(graph_faults(graph)) == []
+        for d in range(n):
+            if n * d % 2 == 0:
+                graph = random_regular(n, d, 4)
+                assert (graph.degrees == d).all()
+                assert list(graph_faults(graph)) == []
+
+
+# Erdős-Rényi
+
+
+def er_by_the_textbook(n: int, p: float, seed: int) -> set[tuple[int, int]]:
+    edges = set()
+    for v in range(n):
+        u, draw = -1, 0
+        while True:
+            r = float(uniform(seed, stream("erdos-renyi"), v, draw))
+            draw += 1
+            u += 1 + math.floor(math.log1p(-r) / math.log1p(-p))
+            if u >= v:
+                break
+            edges.add((u, v))
+    return edges
+
+
+@pytest.mark.parametrize(("n", "p"), [(40, 0.3), (300, 0.01)])
+def test_er_skips_equal_a_plain_reference(n: int, p: float) -> None:
+    u, v, _ = erdos_renyi(n, p, 5).edges()
+    assert set(zip(u.tolist(), v.tolist(), strict=True)) == er_by_the_textbook(n, p, 5)
+
+
+def test_er_rows_are_the_same_in_every_range() -> None:
+    n, p = 500, 0.05
+    counts, columns = erdos_renyi_rows(n, p, 9, 0, n)
+    for cuts in ([0, 1, 250, 500], [0, 0, 333, 334, 500]):
+        parts = [erdos_renyi_rows(n, p, 9, lo, hi) for lo, hi in pairwise(cuts)]
+        assert np.array_equal(np.concatenate([part[0] for part in parts]), counts)
+        assert np.array_equal(np.concatenate([part[1] for part in parts]), columns)
+
+
+def test_er_edge_count_has_the_binomial_mean_and_variance() -> None:
+    n, p, samples = 100, 0.1, 400
+    counts = np.array([erdos_renyi(n, p, seed).m for seed in range(samples)])
+    slots = n * (n - 1) / 2
+    mean, variance = slots * p, slots * p * (1 - p)
+    assert abs(counts.mean() - mean) < 4 * math.sqrt(variance / samples)
+    assert abs(counts.var() / variance - 1) < 4 * math.sqrt(2 / samples)
+
+
+def test_er_pairs_are_equally_likely() -> None:
+    n, p, samples = 30, 0.2, 500
+    hits = np.zeros((n, n))
+    for seed in range(samples):
+        u, v, _ = erdos_renyi(n, p, seed).edges()
+        hits[u, v] += 1
+    z = (hits[np.triu_indices(n, 1)] - samples * p) / math.sqrt(samples * p * (1 - p))
+    chi_square, freedom = float((z**2).sum()), len(z)
+    assert abs(chi_square - freedom) < 4 * math.sqrt(2 * freedom)
+
+
+# Barabási-Albert
+
+
+def ba_by_the_textbook(n: int, d: int, seed: int) -> set[tuple[int, int]]:
+    edges = {(0, leaf) for leaf in range(1, d + 1)}
+    ends = [end for leaf in range(1, d + 1) for end in (leaf, 0)]
+    for v in range(d + 1, n):
+        targets: list[int] = []
+        attempt = 0
+        while len(targets) < d:
+            r = float(uniform(seed, stream("barabasi-albert"), v, attempt))
+            attempt += 1
+            target = ends[int(r * len(ends))]
+            if target not in targets:
+                targets.append(target)
+        for target in targets:
+            edges.add((target, v))
+            ends += [v, target]
+    return edges
+
+
+@pytest.mark.parametrize(("n", "d"), [(50, 1), (80, 4), (12, 9)])
+def test_ba_equals_a_plain_reference(n: int, d: int) -> None:
+    u, v, _ = barabasi_albert(n, d, 6).edges()
+    assert set(zip(u.tolist(), v.tolist(), strict=True)) == ba_by_the_textbook(n, d, 6)
+
+
+def test_ba_is_connected() -> None:
+    for seed in range(5):
+        assert connected_components(barabasi_albert(300, 2, seed).to_scipy())[0] == 1
+
+
+# Against NetworkX, as distributions
+
+
+def clustering(graph: Graph) -> float:
+    return float(nx.average_clustering(nx.from_scipy_sparse_array(graph.to_scipy())))
+
+
+def second_moment(degrees: np.ndarray) -> float:
+    return float((degrees.astype(float) ** 2).mean())
+
+
+@pytest.mark.parametrize(
+    ("name", "theirs"),
+    [
+        ("ba", lambda seed: nx.barabasi_albert_graph(150, 4, seed=seed)),
+        ("ws", lambda seed: nx.watts_strogatz_graph(150, 6, 0.2, seed=seed)),
+        ("plc", lambda seed: nx.powerlaw_cluster_graph(150, 4, 0.5, seed=seed)),
+        ("regular", lambda seed: nx.random_regular_graph(5, 150, seed=seed)),
+    ],
+)
+def test_moments_agree_with_networkx(name: str, theirs: Callable[[int], nx.Graph]) -> None:
+    samples = 30
+    ours = [EXAMPLES[name](seed) for seed in range(samples)]
+    references = [theirs(seed) for seed in range(samples)]
+    measured = [
+        ([clustering(g) for g in ours], [nx.average_clustering(g) for g in references]),
+        (
+            [second_moment(g.degrees) for g in ours],
+            [second_moment(np.array([d for _, d in g.degree])) for g in references],
+        ),
+    ]
+    for a, b in measured:
+        error = math.sqrt((np.var(a) + np.var(b)) / samples)
+        assert abs(np.mean(a) - np.mean(b)) <= 4 * error + 0.01 * np.mean(b)
+
+
+def test_small_regular_graphs_are_close_to_uniform() -> None:
+    # There are 70 labelled cubic graphs on 6 nodes: 60 prisms and 10 of K(3,3).
+    samples = 700
+    bipartite = sum(
+        nx.is_bipartite(nx.from_scipy_sparse_array(random_regular(6, 3, seed).to_scipy()))
+        for seed in range(samples)
+    )
+    assert abs(bipartite / samples - 1 / 7) < 4 * math.sqrt(6 / 49 / samples)
