@@ -1,0 +1,318 @@
+"""Graphs on disk: files of one or many graphs, and folders of such files (shards).
+
+A folder has a ``manifest.json`` with the size and SHA-256 of each shard, written last.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import chain, islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.store_check import file_faults
+from ogg_hpc.graphs.store_file import (
+    VERSION,
+    Attributes,
+    StoreFile,
+    checksum_of,
+    refuse_other_version,
+    write_store,
+)
+from ogg_hpc.runtime.files import sha256_of_file, write_whole
+
+__all__ = [
+    "GraphStore",
+    "Shard",
+    "check_store",
+    "read_store_graph",
+    "write_shards",
+    "write_store",
+]
+
+MANIFEST_FORMAT = "ogg-hpc-graph-shards"
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One file of a folder of shards, as the manifest states it."""
+
+    name: str
+    sha256: str
+    bytes: int
+    graphs: int
+    nodes: int
+    nnz: int
+
+
+def write_shards(
+    folder: str | Path,
+    graphs: Iterable[Graph],
+    graphs_per_shard: int,
+    attributes: Attributes | None = None,
+) -> None:
+    """Write graphs to a folder of HDF5 files and, when all are complete, its manifest.
+
+    Parameters
+    ----------
+    folder
+        Created when missing. Must not hold a finished set of shards.
+    graphs
+        As for `write_store`.
+    graphs_per_shard
+        Graphs in each file but the last.
+    attributes
+        As for `write_store`; stored in each file and in the manifest.
+
+    Raises
+    ------
+    SettingsError
+        As `write_store` does, or a folder that holds a manifest.
+    """
+    folder = Path(folder)
+    if graphs_per_shard < 1:
+        raise SettingsError(f"a shard holds at least one graph, not {graphs_per_shard}")
+    if (folder / MANIFEST).exists():
+        raise SettingsError(f"{folder} already holds graphs; choose another folder or delete it")
+    shards: list[Shard] = []
+    remaining = iter(graphs)
+    head = list(islice(remaining, 1))
+    while head or not shards:
+        path = folder / f"shard-{len(shards):05d}.h5"
+        write_store(path, chain(head, islice(remaining, graphs_per_shard - 1)), attributes)
+        with GraphStore(path) as store:
+            counts = len(store), int(store.nodes.sum()), int(store.nnz.sum())
+        shards.append(Shard(path.name, sha256_of_file(path), path.stat().st_size, *counts))
+        head = list(islice(remaining, 1))
+    _write_manifest(folder, shards, attributes or {})
+
+
+class GraphStore:
+    """Graphs in an HDF5 file or a folder of shards, read on demand.
+
+    Use as a context manager. ``len(store)`` is the number of graphs.
+
+    Parameters
+    ----------
+    path
+        A file of `write_store` or a folder of `write_shards`.
+
+    Attributes
+    ----------
+    path : Path
+    attributes : dict
+        What was given to `write_store` or `write_shards`.
+    directed : bool
+
+    Raises
+    ------
+    InputError
+        A missing, truncated, damaged or foreign file, or an unknown format version.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        if self.path.is_dir():
+            manifest = self.path / MANIFEST
+            if not manifest.exists():
+                raise InputError(
+                    self.path, f"has no {MANIFEST}: not a folder of shards, or one cut short"
+                )
+            self.shards, self.attributes = _read_manifest(manifest)
+            for shard in self.shards:
+                _check_size(self.path / shard.name, shard.bytes)
+            counts = [shard.graphs for shard in self.shards]
+            self._files: list[StoreFile | None] = [None] * len(counts)
+        else:
+            file = StoreFile(self.path)
+            self.shards, self.attributes = [], file.attributes
+            counts = [file.graphs]
+            self._files = [file]
+        self._first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        return int(self._first[-1])
+
+    def __iter__(self) -> Iterator[Graph]:
+        return (self.read(index) for index in range(len(self)))
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files:
+            if file is not None:
+                file.close()
+
+    @property
+    def directed(self) -> bool:
+        """Whether the graphs are directed."""
+        return self._file(0).directed
+
+    @cached_property
+    def nodes(self) -> NDArray[np.int64]:
+        """(graphs,) int64: the number of nodes of each graph."""
+        return np.concatenate([np.diff(file.graph_nodes) for file in self._all_files()])
+
+    @cached_property
+    def nnz(self) -> NDArray[np.int64]:
+        """(graphs,) int64: the number of stored entries of each graph."""
+        return np.concatenate([np.diff(file.graph_entries) for file in self._all_files()])
+
+    def read(self, index: int) -> Graph:
+        """Return one graph, zero-based."""
+        file, local = self._locate(index)
+        return file.read(local)
+
+    def read_rows(
+        self, index: int, lo: int, hi: int
+    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64] | None]:
+        """Read rows lo … hi - 1 of one graph, and no others, from disk.
+
+        Returns
+        -------
+        row_offsets : (hi - lo + 1,) int64
+            Starting at 0.
+        columns : int32 or int64
+            Neighbour ids in the whole graph.
+        weights : float64, optional
+        """
+        file, local = self._locate(index)
+        n = file.graph_nodes[local + 1] - file.graph_nodes[local]
+        if not 0 <= lo <= hi <= n:
+            raise SettingsError(f"rows {lo} to {hi} are not within a graph of {n} nodes")
+        return file.read_rows(local, lo, hi)
+
+    def degrees(self, index: int) -> NDArray[np.int64]:
+        """Return the (n,) int64 degrees of one graph without reading its columns."""
+        file, local = self._locate(index)
+        return file.degrees(local)
+
+    def _locate(self, index: int) -> tuple[StoreFile, int]:
+        if not 0 <= index < len(self):
+            raise SettingsError(
+                f"{self.path} holds {len(self)} graphs, numbered from 0: there is no graph {index}"
+            )
+        shard = int(np.searchsorted(self._first, index, side="right")) - 1
+        return self._file(shard), index - int(self._first[shard])
+
+    def _file(self, shard: int) -> StoreFile:
+        file = self._files[shard]
+        if file is None:
+            expected = self.shards[shard]
+            path = self.path / expected.name
+            file = self._files[shard] = StoreFile(path)
+            if file.graphs != expected.graphs:
+                raise InputError(
+                    path, f"holds {file.graphs} graphs, the manifest says {expected.graphs}"
+                )
+        return file
+
+    def _all_files(self) -> Iterator[StoreFile]:
+        return (self._file(shard) for shard in range(len(self._files)))
+
+
+def read_store_graph(path: Path, index: int | None = None) -> Graph:
+    """Read one graph of a store; `index` may be None only where the store holds one graph.
+
+    Raises
+    ------
+    SettingsError
+        No index for a store of several graphs, or one out of range.
+    InputError
+        As `GraphStore` does.
+    """
+    with GraphStore(path) as store:
+        if index is None and len(store) != 1:
+            raise SettingsError(
+                f"{path} holds {len(store)} graphs; name one as {path}:INDEX, counting from 0"
+            )
+        return store.read(index or 0)
+
+
+def check_store(path: str | Path) -> list[str]:
+    """Verify every checksum and every invariant of a store.
+
+    Checks the SHA-256 of each shard against the manifest, the checksum of each chunk, that
+    offsets rise from 0 to the length of what they point into, and for each graph that columns
+    are in range, sorted, without repetitions and without self loops, that an undirected graph
+    is symmetric, weights included, and that weights are finite and labels distinct.
+
+    Returns
+    -------
+    list of str
+        One message a fault; empty for a sound store.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return list(file_faults(path))
+    try:
+        shards, _ = _read_manifest(path / MANIFEST)
+    except FileNotFoundError:
+        return [f"{path}: has no {MANIFEST}: not a folder of shards, or one cut short"]
+    except InputError as error:
+        return [str(error)]
+    faults: list[str] = []
+    for shard in shards:
+        file = path / shard.name
+        try:
+            _check_size(file, shard.bytes)
+        except InputError as error:
+            faults.append(str(error))
+            continue
+        if sha256_of_file(file) != shard.sha256:
+            faults.append(f"{file}: SHA-256 differs from the manifest")
+        faults += file_faults(file, (shard.graphs, shard.nodes, shard.nnz))
+    return faults
+
+
+def _check_size(path: Path, expected: int) -> None:
+    if not path.exists():
+        raise InputError(path, "is missing, though the manifest lists it")
+    if path.stat().st_size != expected:
+        raise InputError(path, f"has {path.stat().st_size} bytes, the manifest says {expected}")
+
+
+def _write_manifest(folder: Path, shards: list[Shard], attributes: Attributes) -> None:
+    content: dict[str, Any] = {
+        "format": MANIFEST_FORMAT,
+        "version": VERSION,
+        "attributes": dict(attributes),
+        "shards": [asdict(shard) for shard in shards],
+    }
+    content["checksum"] = checksum_of(content)
+    with write_whole(folder / MANIFEST) as temporary:
+        temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def _read_manifest(path: Path) -> tuple[list[Shard], dict[str, Any]]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        found, version = content["format"], content["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(path, f"is no manifest of graph shards ({error})") from error
+    if found != MANIFEST_FORMAT:
+        raise InputError(path, f"has format {found!r}, expected {MANIFEST_FORMAT!r}")
+    refuse_other_version(path, version)
+    if content.pop("checksum", None) != checksum_of(content):
+        raise InputError(path, "does not match its own checksum; it was damaged or edited")
+    return [Shard(**shard) for shard in content["shards"]], content["attributes"]
