@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import sys
 from typing import Any
 
 from ogg_hpc.errors import InfeasibleError, InputError, SettingsError
@@ -64,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
     from ogg_hpc.problems.solution import graph_record, plain_number, read_solution
 
     graph = read_graph(args.graph, format=args.format, undirected=args.undirected)
+    for warning in graph.warnings:
+        print(f"warning: {args.graph}: {warning}", file=sys.stderr)
     if graph.directed:
         raise SettingsError(
             f"{args.graph}: the graph is directed, the problem is not; "
