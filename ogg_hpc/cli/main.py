@@ -1,5 +1,60 @@
-"""Entry point of ``ogg-hpc``."""
+"""Entry point of ``ogg-hpc``: parse, start the subcommand, turn errors into exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ogg_hpc.cli import data, info, solve, train, verify
+from ogg_hpc.errors import OggError
+from ogg_hpc.runtime.launch import end_job, promised_rank, promised_size, start
 
 
-def main() -> None:
-    """Run the command line."""
+class _Parser(argparse.ArgumentParser):
+    """A parser that speaks on rank 0 alone: all ranks see the same command line."""
+
+    def error(self, message: str) -> NoReturn:
+        if promised_rank() != 0:
+            sys.exit(2)
+        super().error(message)
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of all subcommands."""
+    parser = _Parser(
+        prog="ogg-hpc",
+        description="Learned graph optimisation on supercomputers. Runs on one rank as it is, and "
+        "on P ranks under mpiexec -n P, srun or jsrun.",
+    )
+    subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for command in (info, data, solve, verify, train):
+        command.add_parser(subcommands)
+    return parser
+
+
+def _run(args: argparse.Namespace) -> int:
+    code: int
+    if not getattr(args, "parallel", False) and promised_size() is not None:
+        # A command for one process does its work once, whatever it is started under.
+        code = start("cpu").on_root(lambda: args.run(args))
+    else:
+        code = args.run(args)
+    return code
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command line and exit with its code."""
+    args = build_parser().parse_args(arguments)
+    try:
+        code = _run(args)
+        sys.stdout.flush()
+    except OggError as error:
+        code = end_job(error)
+    except BrokenPipeError:
+        # The reader of our output has left; the interpreter must not try to flush it again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)

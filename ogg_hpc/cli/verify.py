@@ -8,7 +8,7 @@ import math
 import sys
 from typing import Any
 
-from ogg_hpc.errors import InfeasibleError, InputError, SettingsError
+from ogg_hpc.errors import InfeasibleError, InputError
 
 _DESCRIPTION = """\
 Check a solution against the graph alone: feasibility and objective are recomputed, nothing
@@ -60,18 +60,13 @@ def run(args: argparse.Namespace) -> int:
     InfeasibleError
         An infeasible solution, or an objective other than the file claims.
     """
-    from ogg_hpc.graphs.readers import read_graph
+    from ogg_hpc.problems.graph_input import read_undirected
     from ogg_hpc.problems.registry import problem_by_name, problem_names
     from ogg_hpc.problems.solution import graph_record, plain_number, read_solution
 
-    graph = read_graph(args.graph, format=args.format, undirected=args.undirected)
+    graph = read_undirected(args.graph, args.format, args.undirected)
     for warning in graph.warnings:
         print(f"warning: {args.graph}: {warning}", file=sys.stderr)
-    if graph.directed:
-        raise SettingsError(
-            f"{args.graph}: the graph is directed, the problem is not; "
-            "--undirected takes every arc as an edge"
-        )
     solution = read_solution(args.solution, graph)
     # Only the command line may name a file of code to run, never a solution file.
     if args.problem is None and solution.problem not in (None, *problem_names()):

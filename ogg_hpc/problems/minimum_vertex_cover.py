@@ -82,3 +82,15 @@ class MinimumVertexCover(Problem):
         from ogg_hpc.problems.bounds import double_cover_bound
 
         return float(double_cover_bound(graph))
+
+    def optimum(self, graph: Graph) -> float | None:
+        """Return the size of a smallest cover of a graph of at most 40 nodes."""
+        from ogg_hpc.problems.independence import independence_number
+
+        return float(graph.n - independence_number(graph)) if graph.n <= 40 else None
+
+    def greedy(self, graph: Graph) -> NDArray[np.int64]:
+        """Return the maximum-degree greedy cover without its redundant nodes."""
+        from ogg_hpc.problems.greedy_cover import maximum_degree_greedy
+
+        return self.improve(graph, maximum_degree_greedy(graph, self.forced(graph)))

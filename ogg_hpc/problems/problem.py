@@ -110,3 +110,11 @@ class Problem(ABC):
     @abstractmethod
     def bound(self, graph: Graph) -> float:
         """Return a proven bound: no solution is better than this."""
+
+    def optimum(self, graph: Graph) -> float | None:
+        """Return the best objective of a graph so small that it is found at once, else None."""
+        return None
+
+    def greedy(self, graph: Graph) -> NDArray[np.int64] | None:
+        """Return a good solution by a plain heuristic, to compare with; None without one."""
+        return None

@@ -267,6 +267,28 @@ class Communicator:
             raise error
         return shared[0]  # type: ignore[return-value]
 
+    def on_all(self, function: Callable[[], T]) -> T:
+        """Run a function on every rank; if a user's error ends it anywhere, raise it everywhere.
+
+        For work that all ranks do alike, such as checking settings or reading files: one rank
+        then speaks for all.
+
+        Raises
+        ------
+        OggError
+            The error of the lowest rank that had one.
+        """
+        result, error = None, None
+        try:
+            result = function()
+        except OggError as raised:
+            error = raised
+        found = next((e for e in self.gather_objects(error) if e is not None), None)
+        if found is not None:
+            found.collective = True
+            raise found
+        return result  # type: ignore[return-value]
+
     def report(self) -> dict[str, dict[str, Any]]:
         """Return the counts as plain values for a record."""
         return {name: asdict(count) for name, count in sorted(self.counts.items())}

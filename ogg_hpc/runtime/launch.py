@@ -140,6 +140,8 @@ def end_job(error: OggError) -> int:
             print(f"ogg-hpc: {error}", file=sys.stderr, flush=True)
         return error.exit_code
     rank = mpi.COMM_WORLD.Get_rank()
+    if rank != 0:
+        time.sleep(1)  # if rank 0 has the same error, its message is enough
     print(f"ogg-hpc: rank {rank}: {error}", file=sys.stderr, flush=True)
     mpi.COMM_WORLD.Abort(error.exit_code)
     return error.exit_code

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
-from ogg_hpc.search.greedy import GREEDY, maximum_degree_greedy, minimum_degree_greedy
+from ogg_hpc.problems.greedy_cover import GREEDY, maximum_degree_greedy, minimum_degree_greedy
 
 MVC = MinimumVertexCover()
 

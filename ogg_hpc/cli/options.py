@@ -1,0 +1,40 @@
+"""Options that several subcommands share."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from ogg_hpc.runtime.communicator import Communicator
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where a parallel command runs."""
+    parser.set_defaults(parallel=True)
+    group = parser.add_argument_group("where it runs")
+    group.add_argument(
+        "--device",
+        choices=("auto", "cpu", "cuda"),
+        default="auto",
+        help="device of each rank; auto is a GPU where there is one (default: auto)",
+    )
+    group.add_argument(
+        "--gpu-aware",
+        choices=("auto", "on", "off"),
+        default="auto",
+        help="hand GPU buffers to MPI directly; auto asks the library (default: auto)",
+    )
+
+
+def start_ranks(args: argparse.Namespace) -> Communicator:
+    """Start this rank as the options of `add_run_options` say."""
+    from ogg_hpc.runtime.launch import start
+
+    return start(args.device, args.gpu_aware)
+
+
+def print_json(record: Any) -> None:
+    """Print one JSON object on a line of its own."""
+    import json
+
+    print(json.dumps(record), flush=True)

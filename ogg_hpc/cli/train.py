@@ -1,0 +1,103 @@
+"""``ogg-hpc train``: learn a policy from a TOML configuration."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from ogg_hpc.cli.options import add_run_options, print_json, start_ranks
+
+_DESCRIPTION = """\
+Learn a policy by deep Q-learning (Alg. 5). CONFIG is a TOML file, or the name of a preset:
+`default` (settings that were measured to work) or `paper` (those of OpenGraphGym-MG). Under
+mpiexec, srun or jsrun the ranks share each graph by rows, or form groups of
+parallel.ranks_per_graph that work on graphs of their own."""
+
+_EXAMPLES = """\
+examples:
+  ogg-hpc train default --output runs/first
+  mpiexec -n 4 ogg-hpc train mine.toml --set learning.steps=5000 --set parallel.ranks_per_graph=1
+  ogg-hpc train --resume runs/first
+  ogg-hpc train --settings"""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the subcommand."""
+    parser = subparsers.add_parser(
+        "train",
+        help="learn a policy",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("config", metavar="CONFIG", nargs="?", help="TOML file or preset")
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="override a setting, such as learning.steps=500; may be repeated (default: none)",
+    )
+    parser.add_argument(
+        "--output", metavar="RUN", help="folder of the run (default: runs/ and CONFIG's name)"
+    )
+    parser.add_argument(
+        "--resume", metavar="RUN", help="continue the run in this folder from its checkpoint"
+    )
+    parser.add_argument(
+        "--settings", action="store_true", help="list all settings with their defaults, and stop"
+    )
+    parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
+    add_run_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train (collective)."""
+    comm = start_ranks(args)
+    from ogg_hpc.errors import SettingsError
+    from ogg_hpc.training.settings import TrainSettings, load_train_settings
+
+    if args.settings:
+        if comm.rank == 0:
+            _print_settings(TrainSettings)
+        return 0
+
+    from ogg_hpc.training.run import resume_settings, train
+
+    def settings_and_folder() -> tuple[TrainSettings, Path]:
+        if args.resume:
+            if args.config or args.output:
+                raise SettingsError("--resume takes CONFIG and --output from the run: leave them")
+            return resume_settings(Path(args.resume), args.set), Path(args.resume)
+        if not args.config:
+            raise SettingsError("name a TOML file, a preset (default, paper), or a run to --resume")
+        settings = load_train_settings(args.config, args.set)
+        return settings, Path(args.output or Path("runs") / Path(args.config).stem)
+
+    settings, folder = comm.on_root(settings_and_folder)
+    record = train(comm, settings, folder, resume=bool(args.resume))
+    if comm.rank == 0:
+        if args.json:
+            print_json(record)
+        else:
+            best = record["best"]
+            if best is not None:
+                ratios = ", ".join(f"{name} {value:.4f}" for name, value in best["ratios"].items())
+                print(f"best policy at step {best['step']}: {ratios}")
+            name = "last.npz" if best is None else "best.npz"
+            print(f"{folder / name} written after {record['seconds']:.0f} s")
+    return 0
+
+
+def _print_settings(kind: type[Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ogg_hpc.settings import describe
+
+    table = Table("key", "default", "meaning", box=None)
+    for key, default, text in describe(kind):
+        table.add_row(key.replace("[", r"\["), default, text)
+    Console().print(table)

@@ -1,0 +1,30 @@
+"""The graphs that a path stands for: one, or each graph of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+
+def is_store(path: str | Path) -> bool:
+    """Return whether a path is a folder of shards or an HDF5 file."""
+    path = Path(path)
+    if path.is_dir():
+        return True
+    try:
+        with open(path, "rb") as stream:
+            return stream.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE
+    except OSError:
+        return False  # whoever reads the path says what is wrong with it
+
+
+def members(path: str | Path) -> list[str]:
+    """Return ``STORE:INDEX`` for each graph of a store of several, else the path alone."""
+    if is_store(path):
+        from ogg_hpc.graphs.shards import GraphStore
+
+        with GraphStore(path) as store:
+            if len(store) != 1:
+                return [f"{path}:{index}" for index in range(len(store))]
+    return [str(path)]

@@ -1,0 +1,143 @@
+"""Parameter files: a policy, the problem it was trained for, and how.
+
+An ``.npz`` archive with one array a parameter and a JSON text ``metadata``: format and version,
+problem, network, its settings, the record of the training, and a SHA-256 of all parameters.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.policies.policy import Policy
+from ogg_hpc.policies.registry import make_policy
+from ogg_hpc.runtime.files import write_whole
+
+FORMAT = "ogg-hpc-policy/1"
+
+
+@dataclass(frozen=True)
+class StoredPolicy:
+    """A policy as read from a file.
+
+    Attributes
+    ----------
+    policy : Policy
+        The network with its parameters.
+    problem : str
+        The problem it was trained for.
+    training : dict
+        How it was trained.
+    """
+
+    policy: Policy
+    problem: str
+    training: dict[str, Any]
+
+
+def save_policy(
+    path: str | Path, policy: Policy, spec: str, problem: str, training: dict[str, Any]
+) -> None:
+    """Write a parameter file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        Its name.
+    policy
+        The network.
+    spec
+        What `policy_class` makes the network from.
+    problem
+        The problem it was trained for.
+    training
+        How it was trained: plain values.
+    """
+    arrays = {name: value.cpu().numpy() for name, value in policy.state_dict().items()}
+    metadata = {
+        "format": FORMAT,
+        "problem": problem,
+        "policy": spec,
+        "model": policy.describe(),
+        "training": training,
+        "sha256": _digest(arrays),
+    }
+    with write_whole(path) as temporary, open(temporary, "wb") as stream:
+        np.savez(stream, metadata=np.array(json.dumps(metadata)), **arrays)
+
+
+def shipped_policies() -> list[str]:
+    """Return the names of the policies that come with the package."""
+    folder = files("ogg_hpc.policies") / "shipped"
+    return sorted(entry.name[:-4] for entry in folder.iterdir() if entry.name.endswith(".npz"))
+
+
+def load_policy(spec: str, problem: str, own_class: str | None = None) -> StoredPolicy:
+    """Read a policy from a file, or one that comes with the package by its name.
+
+    Parameters
+    ----------
+    spec
+        Name or path.
+    problem
+        The problem it is wanted for.
+    own_class
+        ``FILE.py:CLASS`` of the user's own network that the file was written with. A parameter
+        file alone never causes code to be loaded.
+
+    Raises
+    ------
+    InputError
+        The file is missing, damaged, or of another format or version.
+    SettingsError
+        The policy was trained for another problem, or belongs to a user's own network and
+        `own_class` is not given.
+    """
+    path = Path(spec)
+    if spec in shipped_policies():
+        path = Path(str(files("ogg_hpc.policies") / "shipped" / f"{spec}.npz"))
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        metadata = json.loads(str(arrays.pop("metadata")))
+    except FileNotFoundError:
+        names = ", ".join(["max-degree", "min-degree", *shipped_policies()])
+        raise InputError(path, f"no such policy; use {names}, or a parameter file") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(path, f"not a parameter file, or a damaged one ({error})") from None
+    if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
+        found = metadata.get("format") if isinstance(metadata, dict) else metadata
+        raise InputError(path, f"format {found!r} is not {FORMAT}; use a matching version")
+    if metadata["sha256"] != _digest(arrays):
+        raise InputError(path, "checksum mismatch: the file is damaged; restore or train it again")
+    if metadata["problem"] != problem:
+        raise SettingsError(f"{path} was trained for {metadata['problem']}, not for {problem}")
+    network = metadata["policy"]
+    if ":" in network:
+        if own_class is None:
+            raise SettingsError(f"{path} needs its network: add --policy-class {network}")
+        network = own_class
+    policy = make_policy(network, metadata["model"], seed=0)
+    try:
+        policy.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
+    except RuntimeError as error:
+        raise InputError(path, f"its parameters do not fit {network}: {error}") from None
+    return StoredPolicy(policy, metadata["problem"], metadata["training"])
+
+
+def _digest(arrays: dict[str, NDArray[Any]]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        digest.update(f"{name}{arrays[name].dtype.str}{arrays[name].shape}".encode())
+        digest.update(np.ascontiguousarray(arrays[name]).tobytes())
+    return digest.hexdigest()

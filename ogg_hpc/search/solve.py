@@ -1,0 +1,297 @@
+"""From a graph to a verified solution with a bound: what ``ogg-hpc solve`` does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import InfeasibleError, SettingsError
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.row_block import scatter_rows
+from ogg_hpc.problems.graph_input import read_undirected
+from ogg_hpc.problems.greedy_cover import GREEDY
+from ogg_hpc.problems.problem import Problem
+from ogg_hpc.problems.registry import problem_by_name
+from ogg_hpc.problems.solution import graph_record, plain_number, write_solution
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.launch import start
+from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.search.policy_search import SearchResult, search
+from ogg_hpc.search.schedule import Schedule, load_schedule
+
+ENGINES = ("auto", "reference")
+
+
+@dataclass(frozen=True)
+class SolveSettings:
+    """How a graph is solved.
+
+    Attributes
+    ----------
+    problem
+        Name of a problem, or ``FILE.py:CLASS``.
+    policy
+        Name of a shipped policy or of a greedy heuristic, or a parameter file; None takes the
+        policy shipped for the problem.
+    policy_class
+        ``FILE.py:CLASS`` of the user's own network, if the parameter file is of one.
+    select
+        Nodes chosen a step: ``one``, ``adaptive``, or a TOML file.
+    engine
+        ``auto`` or ``reference``.
+    collective, balance
+        How neighbour sums cross ranks, and what is balanced over them.
+    seed
+        Recorded with the result; the search itself draws no random numbers.
+    file_format, undirected
+        How the graph file is read.
+    """
+
+    problem: str = "mvc"
+    policy: str | None = None
+    policy_class: str | None = None
+    select: str = "adaptive"
+    engine: str = "auto"
+    collective: str = "allgather"
+    balance: str = "rows"
+    seed: int = 0
+    file_format: str | None = None
+    undirected: bool = False
+
+
+@dataclass
+class Solved:
+    """A verified solution.
+
+    Attributes
+    ----------
+    record : dict
+        What ``ogg-hpc solve --json`` prints.
+    nodes : list
+        Labels of the nodes in the solution, in the order of their ids.
+    """
+
+    record: dict[str, Any]
+    nodes: list[int] | list[str]
+
+
+def solve(
+    graph: Any,
+    problem: str = "mvc",
+    *,
+    output: str | Path | None = None,
+    comm: Communicator | None = None,
+    **settings: Any,
+) -> Solved:
+    """Solve a graph optimisation problem (collective).
+
+    Parameters
+    ----------
+    graph
+        A path, a NetworkX graph, a SciPy sparse matrix, or a `Graph`. Rank 0's counts.
+    problem
+        Name of the problem, or ``FILE.py:CLASS``.
+    output
+        Where the solution is written; nowhere by default.
+    comm
+        The ranks; by default all that the launcher started, or this process alone.
+    **settings
+        Further fields of `SolveSettings`.
+
+    Returns
+    -------
+    Solved
+        The record and the labels of the chosen nodes, on every rank.
+
+    Raises
+    ------
+    OggError
+        Bad input or settings, or a result that failed verification.
+
+    Examples
+    --------
+    >>> import networkx as nx, ogg_hpc
+    >>> ogg_hpc.solve(nx.path_graph(5), policy="max-degree").nodes
+    [1, 3]
+    """
+    return solve_graph(
+        comm if comm is not None else start(),
+        graph,
+        SolveSettings(problem=problem, **settings),
+        output,
+    )
+
+
+def solve_graph(
+    comm: Communicator, graph: Any, settings: SolveSettings, output: str | Path | None = None
+) -> Solved:
+    """Solve one graph as `solve` does, with all settings in one object (collective)."""
+    clock = _Clock()
+    problem, schedule = comm.on_all(lambda: _check(settings))
+    path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
+    with clock("read"):
+        host = _RootGraph(comm, lambda: _as_graph(graph, settings))
+    policy = settings.policy or problem.name
+    if policy in GREEDY:
+        with clock("policy"):
+            order = host.do(lambda g: GREEDY[policy](g, problem.forced(g)))
+        result, engine = SearchResult([order]), "host"
+    else:
+        result = _search(comm, host, problem, policy, settings, schedule, clock)
+        engine = "reference"
+
+    def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
+        with clock("polish"):
+            nodes = np.sort(problem.improve(graph, result.solutions[0]))
+        with clock("bound"):
+            bound = plain_number(problem.bound(graph))
+        with clock("verify"):
+            violation = problem.violation(graph, nodes)
+            if violation:
+                raise InfeasibleError(f"{path}: the search ended with no solution: {violation}")
+            objective = problem.objective(graph, nodes)
+        if output is not None:
+            write_solution(output, problem, graph, nodes, graph_path=path)
+        return graph.labels_of(nodes), {
+            "problem": problem.name,
+            "graph": graph_record(path, graph),
+            "objective": plain_number(objective),
+            "feasible": True,
+            "bound": bound,
+            "gap": abs(objective - bound) / max(abs(objective), 1.0),
+            "warnings": list(graph.warnings),
+        }
+
+    labels, record = host.do(finish)
+    record |= {
+        "policy": policy,
+        "engine": engine,
+        "select": schedule.name,
+        "steps": len(result.step_seconds) or len(result.solutions[0]),
+        "seed": settings.seed,
+        "ranks": comm.size,
+        "device": comm.device.name,
+        "seconds": clock.report(),
+        "step_seconds": _summary(result.step_seconds),
+        "collectives": comm.report(),
+        "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
+        "solution": None if output is None else str(output),
+    }
+    return Solved(record, labels)
+
+
+def _search(
+    comm: Communicator,
+    host: _RootGraph,
+    problem: Problem,
+    policy: str,
+    settings: SolveSettings,
+    schedule: Schedule,
+    clock: _Clock,
+) -> SearchResult:
+    # torch takes seconds to import: not for the greedy heuristics
+    from ogg_hpc.policies.file import load_policy
+    from ogg_hpc.policies.scorer import scorer_of
+
+    with clock("setup"):
+        stored = comm.on_all(lambda: load_policy(policy, problem.name, settings.policy_class))
+        network = stored.policy.to(comm.device.name)
+        block = scatter_rows(comm, host.graph, settings.balance)
+        batch = GraphBatch(comm, [block], collective=settings.collective)
+        forced = host.do(problem.forced)
+    with clock("policy"), progress_bar(comm, "solving", block.n) as show:
+
+        def on_step(step: int, left: NDArray[np.int64]) -> None:
+            show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
+
+        return search(batch, problem, scorer_of(network), schedule, forced, on_step)
+
+
+@dataclass
+class _RootGraph:
+    """A whole graph that rank 0 alone holds."""
+
+    comm: Communicator
+    make: Callable[[], Graph]
+    graph: Graph | None = field(init=False, default=None)
+
+    def __post_init__(self) -> None:
+        def make() -> None:
+            self.graph = self.make()
+
+        self.comm.on_root(make)
+
+    def do(self, function: Callable[[Graph], Any]) -> Any:
+        """Return on every rank what a function of the graph gives on rank 0 (collective)."""
+
+        def call() -> Any:
+            assert self.graph is not None
+            return function(self.graph)
+
+        return self.comm.on_root(call)
+
+
+class _Clock:
+    """Seconds by phase."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+        phases = ("read", "setup", "policy", "polish", "bound", "verify")
+        self._seconds = dict.fromkeys(phases, 0.0)
+
+    @contextmanager
+    def __call__(self, phase: str) -> Any:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self._seconds[phase] += time.perf_counter() - start
+
+    def report(self) -> dict[str, float]:
+        return {**self._seconds, "total": time.perf_counter() - self._start}
+
+
+def _as_graph(source: Any, settings: SolveSettings) -> Graph:
+    if isinstance(source, Graph):
+        graph = source
+    elif isinstance(source, str | Path):
+        return read_undirected(source, settings.file_format, settings.undirected)
+    elif hasattr(source, "tocoo"):
+        graph = Graph.from_scipy(source)
+    elif hasattr(source, "edges") and hasattr(source, "is_directed"):
+        graph = Graph.from_networkx(source)
+    else:
+        raise SettingsError(
+            f"cannot take a {type(source).__name__} as a graph; give a path, a NetworkX graph "
+            "or a SciPy sparse matrix"
+        )
+    if graph.directed and not settings.undirected:
+        raise SettingsError(
+            "the graph is directed, the problem is not; undirected=True takes every arc as an edge"
+        )
+    return graph.to_undirected()
+
+
+def _check(settings: SolveSettings) -> tuple[Problem, Schedule]:
+    if settings.engine not in ENGINES:
+        raise SettingsError(f"engine {settings.engine!r} is unknown; use {', '.join(ENGINES)}")
+    return problem_by_name(settings.problem), load_schedule(settings.select)
+
+
+def _summary(seconds: list[float]) -> dict[str, float]:
+    if not seconds:
+        return {}
+    return {
+        "median": float(np.median(seconds)),
+        "mean": float(np.mean(seconds)),
+        "max": float(np.max(seconds)),
+        "first_100_median": float(np.median(seconds[:100])),
+    }

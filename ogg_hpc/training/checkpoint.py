@@ -1,0 +1,111 @@
+"""Checkpoints of a training run: one file, written whole, that resumes the run bit for bit."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import InputError
+from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.training.trainer import Trainer
+
+FORMAT = "ogg-hpc-checkpoint/1"
+
+
+def save_checkpoint(path: Path, trainer: Trainer, progress: dict[str, Any]) -> None:
+    """Write the learning state of all groups (collective).
+
+    The file is an ``.npz`` archive, whose members carry checksums: parameters, target network
+    and Adam's moments once, and for each group its replay buffer and episode count.
+
+    Parameters
+    ----------
+    path
+        The file, on rank 0.
+    trainer
+        The learning state.
+    progress
+        Plain values that the caller wants back.
+    """
+    group_state = {"episodes": np.array(trainer.episodes), **trainer.replay.state()}
+    # One rank of each group speaks for it: its ranks hold the same state.
+    states = trainer.world.gather_objects(group_state if trainer.comm.rank == 0 else None)
+    groups = [state for state in states if state is not None]
+
+    def write() -> None:
+        arrays: dict[str, NDArray[Any]] = {}
+        for name, value in trainer.policy.state_dict().items():
+            arrays[f"policy/{name}"] = value.cpu().numpy()
+        for name, value in trainer.target.state_dict().items():
+            arrays[f"target/{name}"] = value.cpu().numpy()
+        for index, moments in trainer.optimizer.state_dict()["state"].items():
+            for name, value in moments.items():
+                arrays[f"adam/{index}/{name}"] = value.cpu().numpy()
+        for number, state in enumerate(groups):
+            for name, value in state.items():
+                arrays[f"group/{number}/{name}"] = value
+        header = {"format": FORMAT, "groups": len(groups), "progress": progress}
+        with write_whole(path) as temporary, open(temporary, "wb") as stream:
+            np.savez(
+                stream, allow_pickle=False, **{"header": np.array(json.dumps(header)), **arrays}
+            )
+
+    trainer.world.on_root(write)
+
+
+def load_checkpoint(path: Path, trainer: Trainer) -> dict[str, Any]:
+    """Restore what `save_checkpoint` wrote and return its `progress` (collective).
+
+    Raises
+    ------
+    InputError
+        A missing or damaged file, another format, or another number of groups.
+    """
+    header, arrays = trainer.world.on_root(lambda: _read(path))
+    if header["groups"] != trainer.groups:
+        error = InputError(
+            path,
+            f"was written by {header['groups']} groups of ranks, this job has {trainer.groups}; "
+            "choose ranks and parallel.ranks_per_graph to match",
+        )
+        error.collective = True
+        raise error
+
+    def part(prefix: str) -> dict[str, NDArray[Any]]:
+        return {
+            name.removeprefix(prefix): value
+            for name, value in arrays.items()
+            if name.startswith(prefix)
+        }
+
+    for network, prefix in ((trainer.policy, "policy/"), (trainer.target, "target/")):
+        network.load_state_dict({k: torch.from_numpy(v) for k, v in part(prefix).items()})
+    moments: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in part("adam/").items():
+        index, _, key = name.partition("/")
+        moments.setdefault(int(index), {})[key] = torch.from_numpy(value)
+    trainer.optimizer.load_state_dict(trainer.optimizer.state_dict() | {"state": moments})
+    state = part(f"group/{trainer.group}/")
+    trainer.resume(int(state.pop("episodes")), state)
+    progress: dict[str, Any] = header["progress"]
+    return progress
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(str(arrays.pop("header")))
+    except FileNotFoundError:
+        raise InputError(path, "no checkpoint: this is no training run, or none was due") from None
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(path, f"not a checkpoint, or a damaged one ({error})") from None
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise InputError(path, f"not of format {FORMAT}; use a matching version")
+    return header, arrays

@@ -1,0 +1,153 @@
+"""How good a policy is on held-out graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.row_block import row_block
+from ogg_hpc.policies.policy import Policy
+from ogg_hpc.policies.scorer import scorer_of
+from ogg_hpc.problems.problem import Problem
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.policy_search import search
+from ogg_hpc.training.graphs import whole_graphs
+from ogg_hpc.training.settings import GraphSource
+
+
+@dataclass
+class _HeldOut:
+    """One set of held-out graphs; a group of ranks solves every G-th of them.
+
+    Attributes
+    ----------
+    mine : list of int
+        Which graphs this group solves.
+    batch : GraphBatch
+        This rank's rows of them.
+    graphs : list of Graph
+        All graphs of the set, whole.
+    references : (graphs,) float64
+        The objectives that results are divided by.
+    kind : str
+        What they are: ``optimum``, ``greedy`` or ``first policy``.
+    """
+
+    mine: list[int]
+    batch: GraphBatch
+    graphs: list[Graph]
+    references: NDArray[np.float64]
+    kind: str
+
+
+class Evaluation:
+    """Mean objective ratios on held-out graphs, solved one node a step.
+
+    Results are divided by the optimum where graphs are so small that it is found at once, else
+    by the problem's greedy heuristic, else by what the first evaluated policy found.
+
+    Parameters
+    ----------
+    world
+        All ranks.
+    comm, group, groups
+        The ranks of this rank's group, its number, and how many groups there are.
+    problem
+        What is solved.
+    sources
+        The held-out graphs; every rank holds all of them whole.
+    collective, balance
+        As in training.
+    """
+
+    def __init__(
+        self,
+        world: Communicator,
+        comm: Communicator,
+        group: int,
+        groups: int,
+        problem: Problem,
+        sources: Sequence[GraphSource],
+        collective: str,
+        balance: str,
+    ) -> None:
+        self.world, self.comm, self.problem = world, comm, problem
+        self._sets: dict[str, _HeldOut] = {}
+        for source in sources:
+            graphs = list(whole_graphs(source))
+            mine = list(range(group, len(graphs), groups))
+            blocks = [row_block(graphs[i], comm.rank, comm.size, balance) for i in mine]
+            batch = GraphBatch(comm, blocks, collective=collective)
+            name = source.name
+            while name in self._sets:
+                name += "'"
+            self._sets[name] = _HeldOut(mine, batch, graphs, *_references(problem, graphs))
+
+    def ratios(self, policy: Policy) -> dict[str, float]:
+        """Return the mean ratio of each set (collective).
+
+        A ratio is oriented so that smaller is better: objective over reference when minimising,
+        reference over objective when maximising.
+        """
+        result = {}
+        for name, held_out in self._sets.items():
+            objectives = self._objectives(held_out, policy)
+            if held_out.kind == "first policy" and np.isnan(held_out.references).all():
+                held_out.references = objectives
+            ratio = _ratio(objectives, held_out.references)
+            result[name] = float(np.mean(1 / ratio if self.problem.maximize else ratio))
+        return result
+
+    def first_objectives(self) -> dict[str, list[float]]:
+        """Return what the first policy found, of the sets whose results are divided by that."""
+        return {
+            name: held_out.references.tolist()
+            for name, held_out in self._sets.items()
+            if held_out.kind == "first policy"
+        }
+
+    def restore(self, first_objectives: dict[str, list[float]]) -> None:
+        """Take over what `first_objectives` returned before the run was interrupted."""
+        for name, references in first_objectives.items():
+            self._sets[name].references = np.array(references)
+
+    def kinds(self) -> dict[str, str]:
+        """Return what each set's results are divided by."""
+        return {name: held_out.kind for name, held_out in self._sets.items()}
+
+    def _objectives(self, held_out: _HeldOut, policy: Policy) -> NDArray[np.float64]:
+        found = np.zeros(len(held_out.graphs))
+        if held_out.mine:
+            solutions = search(held_out.batch, self.problem, scorer_of(policy)).solutions
+            if self.comm.rank == 0:
+                for i, nodes in zip(held_out.mine, solutions, strict=True):
+                    graph = held_out.graphs[i]
+                    best = self.problem.improve(graph, nodes)
+                    found[i] = self.problem.objective(graph, best)
+        total: NDArray[np.float64] = self.world.allreduce(found)
+        return total
+
+
+def _references(problem: Problem, graphs: Sequence[Graph]) -> tuple[NDArray[np.float64], str]:
+    optima = [problem.optimum(graph) for graph in graphs]
+    if all(value is not None for value in optima):
+        return np.array(optima, np.float64), "optimum"
+    values = []
+    for graph in graphs:
+        nodes = problem.greedy(graph)
+        if nodes is None:
+            return np.full(len(graphs), np.nan), "first policy"
+        values.append(problem.objective(graph, nodes))
+    return np.array(values), "greedy"
+
+
+def _ratio(objectives: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Divide, with 0 / 0 = 1: a graph without edges is solved exactly by nothing."""
+    both_zero = (objectives == 0) & (references == 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(both_zero, 1.0, objectives / references)

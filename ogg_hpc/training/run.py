@@ -1,0 +1,265 @@
+"""A training run: its folder, its loop, its record."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ogg_hpc import settings as settings_module
+from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.policies.file import save_policy
+from ogg_hpc.policies.registry import make_policy
+from ogg_hpc.problems.registry import problem_by_name
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.environment import versions
+from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.training.checkpoint import load_checkpoint, save_checkpoint
+from ogg_hpc.training.evaluation import Evaluation
+from ogg_hpc.training.graphs import row_blocks
+from ogg_hpc.training.metrics import Metrics
+from ogg_hpc.training.settings import OutputSettings, TrainSettings
+from ogg_hpc.training.trainer import Trainer
+
+SETTINGS = "settings.json"
+CHECKPOINT = "checkpoint.npz"
+BEST = "best.npz"
+LAST = "last.npz"
+RECORD = "record.json"
+
+
+def train(
+    comm: Communicator, settings: TrainSettings, folder: Path, *, resume: bool = False
+) -> dict[str, Any]:
+    """Train a policy by Alg. 5 (collective).
+
+    Parameters
+    ----------
+    comm
+        All ranks.
+    settings
+        The run.
+    folder
+        Where everything goes: ``settings.json``, ``metrics.jsonl``, ``checkpoint.npz``, the
+        policies ``best.npz`` (on held-out graphs) and ``last.npz``, ``record.json`` at the end.
+    resume
+        Continue from the checkpoint in the folder. On the same number of ranks the run ends
+        with the very parameters of an undisturbed one.
+
+    Returns
+    -------
+    dict
+        The content of ``record.json``.
+
+    Raises
+    ------
+    OggError
+        Settings or files that do not fit.
+    """
+    start = time.perf_counter()
+    group, groups = _groups(comm, settings)
+    part = comm.split(group)
+    problem, policy = comm.on_all(
+        lambda: (
+            problem_by_name(settings.problem),
+            make_policy(settings.policy, settings.model, settings.seed),
+        )
+    )
+    policy.to(comm.device.name)
+    parallel, output = settings.parallel, settings.output
+    blocks = comm.on_all(
+        lambda: [
+            block
+            for source in settings.train
+            for block in row_blocks(part, source, parallel.balance)
+        ]
+    )
+    evaluation = comm.on_all(
+        lambda: Evaluation(
+            comm,
+            part,
+            group,
+            groups,
+            problem,
+            settings.validation,
+            parallel.collective,
+            parallel.balance,
+        )
+    )
+    trainer = Trainer(
+        comm,
+        part,
+        group,
+        groups,
+        blocks,
+        problem,
+        policy,
+        settings.learning,
+        settings.seed,
+        parallel.collective,
+    )
+    progress: dict[str, Any] = {
+        "step": 0,
+        "fingerprint": _fingerprint(settings),
+        "metrics_bytes": 0,
+        "seconds": 0.0,
+        "first": None,
+        "best": None,
+    }
+    if resume:
+        found = load_checkpoint(folder / CHECKPOINT, trainer)
+        _check_fingerprint(folder, found, progress)
+        progress = found
+        evaluation.restore(progress["first_objectives"])
+    else:
+        comm.on_root(lambda: _create(folder, settings))
+    metrics = None
+    if comm.rank == 0:
+        metrics = Metrics(folder, progress["metrics_bytes"], output.tensorboard)
+    earlier = progress["seconds"]
+
+    def elapsed() -> float:
+        return float(earlier + time.perf_counter() - start)
+
+    def save(name: str, step: int) -> None:
+        def write() -> None:
+            training = {
+                "settings": asdict(settings),
+                "step": step,
+                "groups": groups,
+                "best": progress["best"],
+                "seconds": elapsed(),
+                "versions": versions(),
+            }
+            save_policy(folder / name, policy, settings.policy, problem.name, training)
+
+        comm.on_root(write)
+
+    def evaluate(step: int) -> None:
+        ratios = evaluation.ratios(policy)
+        score = sum(ratios.values()) / len(ratios)
+        first = progress["first"] is None
+        if first:
+            progress["first"] = {"score": score, "ratios": ratios}
+        better = first or score < progress["best"]["score"]
+        if better:
+            progress["best"] = {"step": step, "score": score, "ratios": ratios}
+            save(BEST, step)
+        if metrics is not None:
+            metrics.write(step, {"ratio": ratios, "score": score, "seconds": elapsed()})
+        parts = " ".join(f"{name} {ratio:.4f}" for name, ratio in ratios.items())
+        _say(comm, f"step {step}: {parts}{' (best so far)' if better else ''}")
+
+    with progress_bar(comm, "training", settings.learning.steps) as show:
+        for step in range(progress["step"], settings.learning.steps):
+            if settings.validation and step % output.evaluate_every == 0:
+                evaluate(step)
+            ended = trainer.act(step)
+            loss = None
+            for iteration in range(settings.learning.tau):
+                loss = trainer.learn(step, iteration)
+            trainer.refresh_target(step + 1)
+            if metrics is not None:
+                epsilon = settings.learning.epsilon(step)
+                metrics.write(step, {"loss": loss, "epsilon": epsilon, "return": ended})
+            show(step + 1, "" if loss is None else f"loss {loss:.2e}")
+            if (step + 1) % output.check_every == 0:
+                trainer.check_ranks_agree()
+            if (step + 1) % output.checkpoint_every == 0:
+                progress |= {
+                    "step": step + 1,
+                    "seconds": elapsed(),
+                    "first_objectives": evaluation.first_objectives(),
+                }
+                if metrics is not None:
+                    progress["metrics_bytes"] = metrics.flush()
+                save_checkpoint(folder / CHECKPOINT, trainer, progress)
+    steps = settings.learning.steps
+    if settings.validation:
+        evaluate(steps)
+    save(LAST, steps)
+    record = {
+        "folder": str(folder),
+        "problem": problem.name,
+        "policy": settings.policy,
+        "steps": steps,
+        "best": progress["best"],
+        "first": progress["first"],
+        "references": evaluation.kinds(),
+        "ranks": comm.size,
+        "groups": groups,
+        "device": comm.device.name,
+        "seconds": elapsed(),
+        "collectives": comm.report(),
+        "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
+        "versions": versions(),
+    }
+    if metrics is not None:
+        metrics.flush()
+        metrics.close()
+    comm.on_root(lambda: _write_json(folder / RECORD, record))
+    return record
+
+
+def resume_settings(folder: Path, overrides: Any) -> TrainSettings:
+    """Return the settings that a run's folder holds, with ``--set`` assignments applied."""
+    path = folder / SETTINGS
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(path, f"cannot resume: {error.strerror}; is this a run?") from None
+    except ValueError as error:
+        raise InputError(path, f"not JSON: {error}") from None
+    return settings_module.build(TrainSettings, settings_module.override(document, overrides))
+
+
+def _groups(comm: Communicator, settings: TrainSettings) -> tuple[int, int]:
+    ranks = settings.parallel.ranks_per_graph or comm.size
+    if comm.size % ranks:
+        error = SettingsError(
+            f"{comm.size} ranks cannot form groups of {ranks}; "
+            "choose parallel.ranks_per_graph so that it divides the number of ranks"
+        )
+        error.collective = True
+        raise error
+    return comm.rank // ranks, comm.size // ranks
+
+
+def _create(folder: Path, settings: TrainSettings) -> None:
+    if (folder / SETTINGS).exists():
+        raise SettingsError(
+            f"{folder} holds a run already; continue it with --resume {folder}, "
+            "or choose another --output"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_json(folder / SETTINGS, asdict(settings))
+
+
+def _fingerprint(settings: TrainSettings) -> str:
+    """Return the settings that a resumed run must share with the interrupted one."""
+    learning = replace(settings.learning, steps=1)
+    return json.dumps(asdict(replace(settings, learning=learning, output=OutputSettings())))
+
+
+def _check_fingerprint(folder: Path, found: dict[str, Any], progress: dict[str, Any]) -> None:
+    if found["fingerprint"] != progress["fingerprint"]:
+        error = SettingsError(
+            f"{folder}: settings other than learning.steps and [output] differ from those of the "
+            "checkpoint; start a new run instead"
+        )
+        error.collective = True
+        raise error
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with write_whole(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+
+
+def _say(comm: Communicator, text: str) -> None:
+    if comm.rank == 0:
+        print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,160 @@
+"""What a training run is told: the content of its TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ogg_hpc import settings
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.batch import COLLECTIVES
+from ogg_hpc.graphs.row_block import BALANCE
+from ogg_hpc.settings import setting
+
+
+@dataclass(frozen=True)
+class GraphSource:
+    """Where graphs come from: a generator family, or a file."""
+
+    family: str = setting("", "generator: er, ba, ws, plc or regular")
+    path: str = setting("", "an HDF5 store, a shard directory or any graph file, instead")
+    nodes: int | tuple[int, ...] = setting(20, "number of nodes, or [least, most]")
+    p: float = setting(0.15, "edge, rewiring or triangle probability of er, ws and plc")
+    d: int = setting(4, "degree parameter of ba, ws, plc and regular")
+    count: int = setting(1000, "number of graphs to generate")
+    seed: int = setting(1, "seed of the generator")
+
+    def __post_init__(self) -> None:
+        if bool(self.family) == bool(self.path):
+            raise SettingsError("a graph source has either `family` or `path`")
+        if isinstance(self.nodes, tuple) and (
+            len(self.nodes) != 2 or not 0 < self.nodes[0] <= self.nodes[1]
+        ):
+            raise SettingsError("`nodes` is a number or [least, most]")
+        if self.count < 1:
+            raise SettingsError("`count` must be at least 1")
+
+    @property
+    def name(self) -> str:
+        """A short name for tables and metrics, such as ``er20``."""
+        if self.path:
+            return Path(self.path).stem
+        sizes = self.nodes if isinstance(self.nodes, tuple) else (self.nodes,)
+        return f"{self.family}{'-'.join(map(str, sizes))}"
+
+
+@dataclass(frozen=True)
+class LearningSettings:
+    """Alg. 5: exploration, replay, targets, optimiser."""
+
+    steps: int = setting(1000, "environment steps; each is followed by `tau` gradient steps")
+    batch: int = setting(64, "replay tuples in a gradient step, in each group of ranks")
+    tau: int = setting(8, "gradient steps after an environment step")
+    gamma: float = setting(1.0, "discount factor")
+    n_step: int = setting(2, "rewards summed before the bootstrap")
+    reward: str = setting("per-node", "reward of a step: per-node (divided by N) or count")
+    targets: str = setting("sampled", "when targets are computed: sampled (at each use) or stored")
+    target_refresh: int = setting(
+        20, "environment steps between copies into the target network; 0 = no target network"
+    )
+    learning_rate: float = setting(1e-3, "step size of Adam")
+    epsilon_start: float = setting(0.9, "share of random actions at the first step")
+    epsilon_end: float = setting(0.1, "share of random actions after `epsilon_steps`")
+    epsilon_steps: int = setting(500, "environment steps over which epsilon falls linearly")
+    replay: int = setting(50_000, "most replay tuples kept, in each group of ranks")
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch", "tau", "n_step", "epsilon_steps", "replay"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"learning.{name} must be at least 1")
+        if self.target_refresh < 0:
+            raise SettingsError("learning.target_refresh must not be negative")
+        if not 0 <= self.gamma <= 1:
+            raise SettingsError("learning.gamma must be in [0, 1]")
+        if self.reward not in ("per-node", "count"):
+            raise SettingsError(f"learning.reward is per-node or count, not {self.reward!r}")
+        if self.targets not in ("sampled", "stored"):
+            raise SettingsError(f"learning.targets is sampled or stored, not {self.targets!r}")
+        if self.learning_rate <= 0:
+            raise SettingsError("learning.learning_rate must be positive")
+        for name in ("epsilon_start", "epsilon_end"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise SettingsError(f"learning.{name} must be in [0, 1]")
+
+    def epsilon(self, step: int) -> float:
+        """Return the share of random actions at an environment step."""
+        left = max(0.0, 1.0 - step / self.epsilon_steps)
+        return self.epsilon_end + (self.epsilon_start - self.epsilon_end) * left
+
+
+@dataclass(frozen=True)
+class ParallelSettings:
+    """How ranks share the work."""
+
+    ranks_per_graph: int = setting(
+        0, "ranks that share each graph; 0 = all. Results depend on the number of groups alone"
+    )
+    collective: str = setting(
+        "allgather", "how neighbour sums cross ranks: allgather, or allreduce as in the paper"
+    )
+    balance: str = setting("rows", "what is balanced over ranks: rows or edges")
+
+    def __post_init__(self) -> None:
+        if self.ranks_per_graph < 0:
+            raise SettingsError("parallel.ranks_per_graph must not be negative")
+        if self.collective not in COLLECTIVES:
+            raise SettingsError(f"parallel.collective is one of {', '.join(COLLECTIVES)}")
+        if self.balance not in BALANCE:
+            raise SettingsError(f"parallel.balance is one of {', '.join(BALANCE)}")
+
+
+@dataclass(frozen=True)
+class OutputSettings:
+    """What is written, and how often."""
+
+    evaluate_every: int = setting(50, "environment steps between evaluations on held-out graphs")
+    checkpoint_every: int = setting(100, "environment steps between checkpoints")
+    check_every: int = setting(100, "environment steps between checks that ranks agree")
+    tensorboard: bool = setting(True, "write TensorBoard curves where tensorboard is installed")
+
+    def __post_init__(self) -> None:
+        for name in ("evaluate_every", "checkpoint_every", "check_every"):
+            if getattr(self, name) < 1:
+                raise SettingsError(f"output.{name} must be at least 1")
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """A training run."""
+
+    problem: str = setting("mvc", "name of a problem, or FILE.py:CLASS of your own")
+    policy: str = setting("s2v", "name of a policy network, or FILE.py:CLASS of your own")
+    model: dict[str, Any] = setting(
+        dict, "settings of the policy network, such as width and layers"
+    )
+    seed: int = setting(0, "seed of parameters, exploration and sampling")
+    train: tuple[GraphSource, ...] = setting((), "training graphs")
+    validation: tuple[GraphSource, ...] = setting((), "held-out graphs that choose the best policy")
+    learning: LearningSettings = setting(LearningSettings, "Alg. 5")
+    parallel: ParallelSettings = setting(ParallelSettings, "ranks")
+    output: OutputSettings = setting(OutputSettings, "output")
+
+    def __post_init__(self) -> None:
+        if not self.train:
+            raise SettingsError("no training graphs: add a [[train]] table")
+
+
+def load_train_settings(path: str | Path, overrides: Sequence[str] = ()) -> TrainSettings:
+    """Read a training configuration; see `ogg_hpc.settings.load`.
+
+    A path that names no file but a preset (``default``, ``paper``) reads that preset.
+    """
+    preset = files("ogg_hpc.training") / "presets" / f"{path}.toml"
+    if not Path(path).exists() and "/" not in str(path) and preset.is_file():
+        document = tomllib.loads(preset.read_text(encoding="utf-8"))
+        return settings.build(TrainSettings, settings.override(document, overrides))
+    return settings.load(TrainSettings, path, overrides)

@@ -1,0 +1,266 @@
+"""Alg. 5: learn a policy by deep Q-learning, on all ranks together.
+
+The ranks form groups of R; the ranks of a group share each graph by rows, and the groups act on
+graphs of their own and average their gradients. Every random number is keyed by (seed, group,
+step), and all decisions are made on rounded scores, so that a run depends on the number of
+groups and not on R.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.graphs.row_block import RowBlock
+from ogg_hpc.policies.policy import Policy
+from ogg_hpc.policies.scorer import scorer_of
+from ogg_hpc.problems.problem import PartialSolution, Problem
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.random import integers, stream, uniform
+from ogg_hpc.search.policy_search import start_solution
+from ogg_hpc.training.environment import Environment
+from ogg_hpc.training.replay import ReplayBuffer, Transitions
+from ogg_hpc.training.settings import LearningSettings
+
+
+class Trainer:
+    """The learning state of a run and the two halves of a step: `act` and `learn`.
+
+    Parameters
+    ----------
+    world
+        All ranks.
+    comm
+        The ranks of this rank's group.
+    group, groups
+        Number of this group, and how many there are.
+    blocks
+        This rank's rows of each training graph.
+    problem, policy
+        What is solved, and the network that learns; moved to the device by the caller.
+    settings
+        Alg. 5.
+    seed
+        Seed of exploration and sampling.
+    collective
+        How neighbour sums cross ranks.
+    """
+
+    def __init__(
+        self,
+        world: Communicator,
+        comm: Communicator,
+        group: int,
+        groups: int,
+        blocks: Sequence[RowBlock],
+        problem: Problem,
+        policy: Policy,
+        settings: LearningSettings,
+        seed: int,
+        collective: str = "allgather",
+    ) -> None:
+        self.world, self.comm = world, comm
+        self.group, self.groups = group, groups
+        self.blocks, self.problem, self.policy = blocks, problem, policy
+        self.settings, self.seed, self.collective = settings, seed, collective
+        # Without a target network the policy itself values the states that follow.
+        self.target = copy.deepcopy(policy) if settings.target_refresh else policy
+        self.optimizer = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
+        self.replay = ReplayBuffer(settings.replay, settings.n_step, settings.gamma)
+        self.episodes = 0
+        self.environment = self._next_episode()
+
+    # Acting: lines 6 to 17 of Alg. 5.
+
+    def act(self, step: int) -> float | None:
+        """Choose one node, epsilon-greedily; start a new episode when there is none (collective).
+
+        Returns
+        -------
+        float or None
+            Sum of rewards of the episode that ended, if one did.
+        """
+        explore = uniform(self.seed, stream("explore"), self.group, step)
+        scorer = scorer_of(self.policy)
+        if explore < self.settings.epsilon(step):
+            scorer = self._random_scorer(step)
+        ended = None
+        for _ in range(len(self.blocks) + 1):
+            outcome = self.environment.step(scorer)
+            if outcome is not None:
+                node, reward = outcome
+                value = self._value_now() if self.settings.targets == "stored" else 0.0
+                self.replay.append(node, self._scaled(reward), value)
+                return ended
+            ended = float(self.replay.running_return)
+            self.environment = self._next_episode()
+        raise SettingsError("no training graph has a candidate node; are there edges in them?")
+
+    def _next_episode(self) -> Environment:
+        graph = integers(len(self.blocks), self.seed, stream("episode"), self.group, self.episodes)
+        self.episodes += 1
+        self.replay.start_episode(int(graph))
+        return self._environment()
+
+    def _environment(self) -> Environment:
+        return Environment(
+            self.comm,
+            self.blocks[self.replay.graph],
+            self.problem,
+            self.collective,
+            self.replay.running,
+        )
+
+    def _random_scorer(self, step: int) -> Any:
+        """Score nodes by the hash of their ids: the best of them is a uniform random choice."""
+
+        def scores(batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
+            nodes = batch.node_of[batch.lo : batch.hi]
+            random = uniform(self.seed, stream("random action"), self.group, step, nodes)
+            return batch.comm.device.from_host(random[:, None])
+
+        return scores
+
+    def _scaled(self, reward: float) -> float:
+        if self.settings.reward == "per-node":
+            return reward / self.blocks[self.replay.graph].n
+        return reward
+
+    def _value_now(self) -> float:
+        environment = self.environment
+        return float(self._values(self.target, environment.batch, environment.solution)[0])
+
+    # Learning: lines 18 to 29 of Alg. 5.
+
+    def learn(self, step: int, iteration: int) -> float | None:
+        """Make one gradient step on a sampled batch (collective).
+
+        Returns
+        -------
+        float or None
+            Mean squared error, averaged over the groups; None while the buffer is too empty.
+        """
+        transitions = self.replay.sample(
+            self.settings.batch, self.seed, self.group, step, iteration
+        )
+        # Groups fill their buffers at different pace, and all take part in a gradient step.
+        ready = np.array([transitions is not None], np.int64)
+        if self.groups > 1:
+            ready = self.world.allreduce(ready, "min")
+        if transitions is None or not ready[0]:
+            return None
+        return self.update(transitions)
+
+    def update(self, transitions: Transitions) -> float:
+        """Make one gradient step on given tuples (collective)."""
+        batch, groups = self._tuples_to_graphs(transitions)
+        if self.settings.targets == "stored":
+            values = transitions.values
+        else:
+            following = self._state(batch, groups, *transitions.next_prefix)
+            values = self._values(self.target, batch, following)
+        targets = transitions.returns + transitions.discounts * values
+
+        solution = self._state(batch, groups, *transitions.prefix)
+        graphs, copies = np.divmod(groups, batch.copies)
+        rows = batch.positions(graphs, transitions.actions) - batch.lo
+        mine = (rows >= 0) & (rows < batch.hi - batch.lo)
+        on_device = self.comm.device.from_host
+        predicted = self.policy(
+            batch, solution, at=(on_device(rows[mine]), on_device(copies[mine]))
+        )
+        wanted = self.comm.device.tensor(on_device(targets[mine]))
+        loss = ((predicted - wanted) ** 2).sum() / len(targets)
+
+        self.optimizer.zero_grad()
+        loss.backward()
+        mean_loss = self._average_gradients(loss)
+        self.optimizer.step()
+        return mean_loss
+
+    def _tuples_to_graphs(self, transitions: Transitions) -> tuple[GraphBatch, NDArray[np.int64]]:
+        """Return the batch that holds the tuples' graphs, and each tuple's group in it.
+
+        Tuples of one graph are masks on it, so that its adjacency is read once for all of them.
+        """
+        count = len(transitions.graphs)
+        if (transitions.graphs == transitions.graphs[0]).all():
+            blocks, copies = [self.blocks[transitions.graphs[0]]], count
+        else:
+            blocks, copies = [self.blocks[graph] for graph in transitions.graphs], 1
+        return GraphBatch(self.comm, blocks, copies, self.collective), np.arange(count)
+
+    def _state(
+        self,
+        batch: GraphBatch,
+        groups: NDArray[np.int64],
+        nodes: NDArray[np.int64],
+        lengths: NDArray[np.int64],
+    ) -> PartialSolution:
+        """Rebuild partial solutions from their prefixes (Tuples2Graphs)."""
+        graphs, copies = np.divmod(groups.repeat(lengths), batch.copies)
+        solution = start_solution(batch)
+        self.problem.choose(solution, batch.mask(graphs, nodes, copies), batch)
+        return solution
+
+    def _values(
+        self, policy: Policy, batch: GraphBatch, solution: PartialSolution
+    ) -> NDArray[np.float64]:
+        """Return (groups,) the best score among each group's candidates; 0 without candidates."""
+        degrees = batch.degrees(solution.active)
+        candidates = self.problem.candidates(solution, degrees, batch)
+        device = self.comm.device
+        scores = device.to_host(scorer_of(policy)(batch, solution, degrees)).astype(np.float32)
+        inside = device.to_host(candidates)
+        best = np.full(batch.groups, -np.inf)
+        np.maximum.at(best, device.to_host(batch.row_groups)[inside], scores[inside])
+        best = self.comm.allreduce(best, "max")
+        return np.where(np.isfinite(best), best, 0.0)
+
+    def _average_gradients(self, loss: torch.Tensor) -> float:
+        """Sum gradients over the ranks of a group and average over groups: one flat Allreduce."""
+        parameters = list(self.policy.parameters())
+        parts = [
+            (torch.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in parameters
+        ]
+        device = self.world.device
+        flat = device.array(torch.cat([*parts, loss.detach().reshape(1)]))
+        total = device.tensor(self.world.allreduce(flat)) / self.groups
+        start = 0
+        for parameter in parameters:
+            part = total[start : start + parameter.numel()]
+            parameter.grad = part.reshape(parameter.shape).clone()
+            start += parameter.numel()
+        return float(total[-1])
+
+    def refresh_target(self, step: int) -> None:
+        """Copy the parameters into the target network when that is due."""
+        every = self.settings.target_refresh
+        if every and step % every == 0:
+            self.target.load_state_dict(self.policy.state_dict())
+
+    # State.
+
+    def resume(self, episodes: int, replay: dict[str, NDArray[Any]]) -> None:
+        """Take up the running episode of a checkpoint again."""
+        self.episodes = episodes
+        self.replay.restore(replay)
+        self.environment = self._environment()
+
+    def check_ranks_agree(self) -> None:
+        """Raise if the parameters differ between ranks (collective)."""
+        digest = hashlib.sha256()
+        for parameter in self.policy.parameters():
+            digest.update(parameter.detach().cpu().numpy().tobytes())
+        digests = self.world.gather_objects(digest.hexdigest())
+        different = [rank for rank, other in enumerate(digests) if other != digests[0]]
+        if different:
+            raise RuntimeError(f"ranks {different} hold other parameters than rank 0")
