@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.statistics import WeightStatistics, graph_statistics
+
+
+def test_numbers_of_a_small_graph() -> None:
+    graph = Graph.from_edges(7, [0, 0, 1, 4, 6], [1, 2, 2, 5, 6], [1.0, -1.0, 1.0, 3.0, 9.0])
+    numbers = graph_statistics(graph)
+    assert (numbers.nodes, numbers.edges, numbers.self_loops) == (7, 4, 1)
+    assert numbers.density == pytest.approx(4 / 21)
+    assert (numbers.degree_min, numbers.degree_median, numbers.degree_max) == (0, 1.0, 2)
+    assert numbers.degree_mean == pytest.approx(8 / 7)
+    assert (numbers.isolated, numbers.components, numbers.largest_component) == (2, 4, 3)
+    assert numbers.weights == WeightStatistics(min=-1.0, mean=1.0, max=3.0, negative=1, distinct=3)
+
+
+def test_a_node_with_only_incoming_arcs_is_not_isolated() -> None:
+    numbers = graph_statistics(Graph.from_edges(4, [0, 1], [1, 2], directed=True))
+    assert (numbers.isolated, numbers.components) == (1, 2)
+    assert numbers.density == pytest.approx(2 / 12)
+
+
+def test_components_do_not_depend_on_weights_of_zero() -> None:
+    assert graph_statistics(Graph.from_edges(2, [0], [1], [0.0])).components == 1
+
+
+@pytest.mark.parametrize("n", [0, 1, 3])
+def test_graphs_without_edges(n: int) -> None:
+    numbers = graph_statistics(Graph.from_edges(n, [], [], np.empty(0)))
+    assert (numbers.nodes, numbers.edges, numbers.isolated, numbers.components) == (n, 0, n, n)
+    assert (numbers.density, numbers.degree_max, numbers.weights) == (0.0, 0, None)
