@@ -1,0 +1,182 @@
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+import pytest
+
+from ogg_hpc.cli import data
+from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.graphs.generators import erdos_renyi
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.shards import GraphStore, check_store, read_store_graph, write_store
+from ogg_hpc.runtime.random import hash64, stream
+
+
+def ogg(*arguments: str | Path) -> int:
+    parser = argparse.ArgumentParser()
+    data.add_parser(parser.add_subparsers())
+    args = parser.parse_args(["data", *map(str, arguments)])
+    code: int = args.run(args)
+    return code
+
+
+def printed(capsys: pytest.CaptureFixture[str]) -> Any:
+    return json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [
+        ("er", ["--p", "0.1"]),
+        ("ba", ["--d", "3"]),
+        ("ws", ["--d", "4", "--p", "0.2"]),
+        ("plc", ["--d", "3", "--p", "0.5"]),
+        ("regular", ["--d", "4"]),
+    ],
+)
+def test_generate_writes_a_file_or_a_folder(tmp_path: Path, kind: str, options: list[str]) -> None:
+    common = ["generate", kind, "--nodes", "60", *options, "--count", "5", "--seed", "3"]
+    assert ogg(*common, "--output", tmp_path / "all.h5") == 0
+    assert ogg(*common, "--output", tmp_path / "set", "--graphs-per-shard", "2") == 0
+    assert len(list((tmp_path / "set").glob("*.h5"))) == 3
+    with GraphStore(tmp_path / "all.h5") as file, GraphStore(tmp_path / "set") as folder:
+        assert len(file) == len(folder) == 5
+        assert file.attributes["generator"] == kind
+        assert file.attributes["seed"] == 3
+        columns = [file.read(i).columns for i in range(5)]
+        assert not np.array_equal(columns[0], columns[1])
+        for i in range(5):
+            assert np.array_equal(folder.read(i).columns, columns[i])
+
+
+def test_graph_i_is_seeded_by_the_hash_of_seed_and_i(tmp_path: Path) -> None:
+    ogg("generate", "er", "--nodes", "40", "--p", "0.2", "--count", "3", "--seed", "9",
+        "--output", tmp_path / "g.h5")  # fmt: skip
+    expected = erdos_renyi(40, 0.2, int(hash64(9, stream("graph"), 2)))
+    assert np.array_equal(read_store_graph(tmp_path / "g.h5", 2).columns, expected.columns)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["er"], "needs --p"),
+        (["ba", "--d", "3", "--p", "0.1"], "does not take --p"),
+        (["er", "--p", "2"], "probability"),
+        (["ba", "--d", "60"], "1 <= d < n"),
+        (["er", "--p", "0.1", "--count", "0"], "--count"),
+        (["er", "--p", "0.1", "--seed", str(2**70)], "64 bits"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    tmp_path: Path, options: list[str], message: str
+) -> None:
+    with pytest.raises(SettingsError, match=message):
+        ogg("generate", *options, "--nodes", "50", "--output", tmp_path / "g.h5")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match="cannot be written"):
+        ogg("generate", "er", "--nodes", "5", "--p", "0.1", "--output", tmp_path / "file" / "g.h5")
+
+
+def test_convert_keeps_labels_weights_and_counts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "edges.txt"
+    source.write_text("a b 2\nb c 3\nc b 3\nc c 1\n")
+    assert ogg("convert", source, tmp_path / "g.h5", "--json") == 0
+    record = printed(capsys)
+    assert (record["nodes"], record["edges"]) == (3, 2)
+    assert (record["self_loops"], record["duplicates"], record["weighted"]) == (1, 1, True)
+    graph = read_store_graph(tmp_path / "g.h5")
+    assert graph.labels_of([0, 1, 2]) == ["a", "b", "c"]
+    assert graph.weights is not None
+    assert ogg("convert", source, tmp_path / "d.h5", "--directed") == 0
+    assert read_store_graph(tmp_path / "d.h5").directed
+    with pytest.raises(SettingsError, match=r"\.h5"):
+        ogg("convert", source, tmp_path / "g.txt")
+
+
+def test_info_describes_files_stores_and_one_graph_of_a_store(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
+    store = tmp_path / "g.h5"
+    write_store(store, [Graph.from_edges(n, [0], [1]) for n in (2, 5)], {"seed": 4})
+    assert ogg("info", tmp_path / "edges.txt", "--json") == 0
+    record = printed(capsys)
+    assert (record["nodes"], record["edges"], record["components"]) == (3, 2, 1)
+    assert ogg("info", store, "--json") == 0
+    record = printed(capsys)
+    assert record["format"] == "ogg-hpc-graphs/1"
+    assert record["graphs"] == 2
+    assert record["nodes"] == {"min": 2, "mean": 3.5, "max": 5, "total": 7}
+    assert record["edges"]["total"] == 2
+    assert record["attributes"] == {"seed": 4}
+    assert ogg("info", f"{store}:1", "--json") == 0
+    assert printed(capsys)["isolated"] == 3
+    assert ogg("info", f"{store}:1") == 0
+    assert "isolated: 3" in capsys.readouterr().out
+    with pytest.raises(InputError):
+        ogg("info", tmp_path / "absent.txt")
+
+
+def test_check_finds_faults_and_says_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "g.h5"
+    write_store(path, [Graph.from_edges(3, [0, 1], [1, 2])])
+    assert ogg("check", path) == 0
+    assert "sound" in capsys.readouterr().out
+    with h5py.File(path, "r+") as file:
+        file["columns"][0] = 2
+    assert ogg("check", path) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "not symmetric" in captured.err
+    assert ogg("check", path, "--json") == 2
+    record = printed(capsys)
+    assert not record["sound"]
+    assert len(record["faults"]) == 1
+    assert ogg("check", tmp_path / "absent.h5") == 2
+    (tmp_path / "edges.txt").write_text("0 1\n")
+    with pytest.raises(InputError, match="convert"):
+        ogg("check", tmp_path / "edges.txt")
+
+
+def test_fetch_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ogg("fetch") == 0
+    assert "socfb-MIT\tFacebook100\t6402\t251230\tnot stated" in capsys.readouterr().out
+    assert ogg("fetch", "--json") == 0
+    assert any(entry["name"] == "G14" for entry in printed(capsys))
+    with pytest.raises(SettingsError, match="catalogue has no graph"):
+        ogg("fetch", "nothing-like-it")
+
+
+def test_a_real_graph_goes_through_convert_check_and_info(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "g.h5"
+    assert ogg("convert", shared_data / "gset" / "G39.txt", output) == 0
+    assert check_store(output) == []
+    capsys.readouterr()
+    assert ogg("info", output, "--json") == 0
+    record = printed(capsys)
+    assert (record["nodes"], record["edges"]) == (2000, 11778)
+    assert (record["weights"]["min"], record["weights"]["max"]) == (-1, 1)
+
+
+def test_importing_the_command_loads_nothing_heavy() -> None:
+    program = (
+        "import sys, ogg_hpc.cli.data\n"
+        "print([m for m in ('numpy', 'scipy', 'h5py', 'numba', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
