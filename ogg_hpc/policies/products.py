@@ -45,7 +45,7 @@ class _RankSum(torch.autograd.Function):
 
 def _apply(function: Any, tensor: torch.Tensor, batch: GraphBatch) -> torch.Tensor:
     device = batch.comm.device
-    flat = tensor.reshape(len(tensor), -1)
+    flat = tensor.flatten(1)  # a rank may have no rows
     result = device.tensor(function(device.array(flat)))
     return result.reshape(-1, *tensor.shape[1:])
 

@@ -262,7 +262,7 @@ class Communicator:
         shared = outcome
         if self.size > 1:
             shared = self.broadcast_object(outcome if _pickles(outcome) else _as_text(outcome))
-        error = outcome[1] if self.rank == 0 else shared[1]
+        error = outcome[1] or shared[1]  # rank 0 keeps the traceback
         if error is not None:
             raise error
         return shared[0]  # type: ignore[return-value]
@@ -486,8 +486,10 @@ def _pickles(value: object) -> bool:
 
 def _as_text(outcome: tuple[Any, Exception | None]) -> tuple[Any, Exception | None]:
     value, error = outcome
+    stand_in: Exception
     if error is None:
-        raise TypeError(f"{type(value).__name__} cannot be sent to other ranks")
-    stand_in = RuntimeError(f"{type(error).__name__}: {error}")
+        stand_in = TypeError(f"{type(value).__name__} cannot be sent to other ranks")
+    else:
+        stand_in = RuntimeError(f"{type(error).__name__}: {error}")
     stand_in.raised_on_root = True  # type: ignore[attr-defined]
-    return value, stand_in
+    return None, stand_in
