@@ -1,3 +1,11 @@
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -7,11 +15,76 @@ from hypothesis import settings
 settings.register_profile("compiled", deadline=None)
 settings.load_profile("compiled")
 
+_LAUNCHER_VARIABLES = ("HYDI_", "HYDRA_", "JSM_", "OMPI_", "PMI", "PRTE_", "SLURM_")
+_OPEN_MPI = {
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+
 
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real graphs beside the repository, which may not be redistributed with it."""
-    folder = Path(__file__).parents[2] / "shared" / "data"
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("OGG_HPC_SHARED_DATA") or beside)
     if not folder.is_dir():
         pytest.skip("needs the real graphs of ../shared/data")
     return folder
+
+
+@pytest.fixture(scope="session")
+def clean_environment() -> dict[str, str]:
+    """Environment variables without those of a launcher that the tests may run under."""
+    return {
+        **{k: v for k, v in os.environ.items() if not k.startswith(_LAUNCHER_VARIABLES)},
+        **_OPEN_MPI,
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+@pytest.fixture(scope="session")
+def mpiexec() -> str:
+    """Path of the launcher of the installed MPI."""
+    beside = Path(sys.executable).with_name("mpiexec")
+    launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
+    if importlib.util.find_spec("mpi4py") is None or launcher is None:
+        pytest.skip("needs mpi4py and mpiexec: pip install 'ogg-hpc[mpi]'")
+    return launcher
+
+
+@pytest.fixture(scope="session")
+def run_ranks(
+    mpiexec: str, clean_environment: dict[str, str]
+) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a command of this Python on several ranks; a run past its limit is ended."""
+
+    def run(
+        ranks: int,
+        arguments: Sequence[str | Path],
+        limit: float = 60,
+        variables: Mapping[str, str] | None = None,
+    ) -> subprocess.CompletedProcess[str]:
+        command = [mpiexec, "-n", str(ranks), sys.executable, *map(str, arguments)]
+        with subprocess.Popen(
+            command,
+            env={**clean_environment, **(variables or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        ) as process:
+            try:
+                output, errors = process.communicate(timeout=limit)
+            except subprocess.TimeoutExpired:
+                process.terminate()  # lets the launcher end its ranks
+                with suppress(subprocess.TimeoutExpired):
+                    process.communicate(timeout=5)
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                output, errors = process.communicate()
+                pytest.fail(f"no end within {limit} s: {command}\n{output}\n{errors}")
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+    return run
