@@ -11,6 +11,7 @@ so on. Rows that the ranks gather therefore concatenate to exactly the order of 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -50,8 +51,6 @@ class GraphBatch:
         Rows of each rank.
     lo, hi : int
         Positions of this rank's rows.
-    matrix : sparse COO (hi - lo, nodes)
-        This rank's adjacency block: row-sorted, ones of float64.
     node_of, graph_of : (nodes,) int64
         Node id within its graph, and the graph, of each position; on the host.
     """
@@ -85,30 +84,71 @@ class GraphBatch:
         self.graph_of = np.arange(len(blocks)).repeat(self.sizes)[union]
         self.node_of = union - self._first[self.graph_of]
 
-        id_type = np.int32 if self.nodes < 2**31 else np.int64
         columns = [
             block.columns + first for block, first in zip(blocks, self._first[:-1], strict=True)
         ]
-        degrees = np.concatenate([np.diff(block.row_offsets) for block in blocks])
-        row_offsets = np.concatenate([[0], np.cumsum(degrees)])
-        device = comm.device
-        self._columns = device.from_host(
-            self._position[np.concatenate(columns)].astype(id_type, copy=False)
+        weighted = any(block.weights is not None for block in blocks)
+        self._set_rows(
+            np.concatenate([np.diff(block.row_offsets) for block in blocks]),
+            self._position[np.concatenate(columns)],
+            np.concatenate([_weights(block) for block in blocks]) if weighted else None,
         )
-        self._row_offsets = device.from_host(row_offsets.astype(id_type))
+
+    def _set_rows(
+        self,
+        degrees: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        weights: NDArray[np.float64] | None,
+    ) -> None:
+        """Put this rank's rows on the device."""
+        id_type = np.int32 if max(self.nodes, len(columns)) < 2**31 else np.int64
+        device = self.comm.device
+        self._columns = device.from_host(columns.astype(id_type, copy=False))
         self._rows = device.from_host(np.arange(len(degrees), dtype=id_type).repeat(degrees))
-        self._ones = device.xp.ones(len(self._columns), np.float64)
-        self._shape = (self.hi - self.lo, self.nodes)
-        self._host_weights = (
-            np.concatenate(
-                [
-                    np.ones(len(block.columns)) if block.weights is None else block.weights
-                    for block in blocks
-                ]
-            )
-            if any(block.weights is not None for block in blocks)
-            else None
+        self._row_offsets = device.from_host(
+            np.concatenate([[0], np.cumsum(degrees)]).astype(id_type)
         )
+        self._weights = None if weights is None else device.from_host(weights)
+        self._ones = device.xp.ones(len(columns), np.float64)
+        self._shape = (self.hi - self.lo, self.nodes)
+
+    def restricted(self, keep: NDArray[np.bool_]) -> GraphBatch:
+        """Return the batch without the nodes outside a mask and their entries.
+
+        Masking such nodes for ever is the same as dropping them. Ids, sizes and ranks' ownership
+        stay what they were.
+
+        Parameters
+        ----------
+        keep
+            (nodes,) replicated mask on the host.
+        """
+        device = self.comm.device
+        batch = copy.copy(self)
+        for cached in (
+            "matrix",
+            "_product",
+            "_signed_weights",
+            "row_graph",
+            "row_groups",
+            "_groups",
+        ):
+            batch.__dict__.pop(cached, None)
+        inside = np.concatenate([[0], np.cumsum(keep)])
+        bounds = inside[np.concatenate([[0], np.cumsum(self.counts)])]
+        batch.nodes = int(inside[-1])
+        batch.counts = np.diff(bounds)
+        batch.lo, batch.hi = int(bounds[self.comm.rank]), int(bounds[self.comm.rank + 1])
+        batch.graph_of, batch.node_of = self.graph_of[keep], self.node_of[keep]
+        batch._position = np.where(keep, inside[:-1], -1)[self._position]
+
+        rows, columns = device.to_host(self._rows), device.to_host(self._columns)
+        kept_rows = keep[self.lo : self.hi]
+        entries = kept_rows[rows] & keep[columns]
+        degrees = np.bincount(rows[entries], minlength=len(kept_rows))[kept_rows]
+        weights = None if self._weights is None else device.to_host(self._weights)[entries]
+        batch._set_rows(degrees, inside[columns[entries]], weights)
+        return batch
 
     # Layout.
 
@@ -137,8 +177,8 @@ class GraphBatch:
     @cached_property
     def _signed_weights(self) -> tuple[Any, Any]:
         """The positive and the negated negative weights as two matrices like `matrix`."""
-        assert self._host_weights is not None
-        weights = self.comm.device.from_host(self._host_weights)
+        weights = self._weights
+        assert weights is not None
         return self._csr(weights * (weights > 0)), self._csr(-weights * (weights < 0))
 
     @cached_property
@@ -191,7 +231,7 @@ class GraphBatch:
 
         Without weights they are the degrees (computed here unless given) and zeros.
         """
-        if self._host_weights is None:
+        if self._weights is None:
             degrees = self.degrees(active) if degrees is None else degrees
             return degrees, self.comm.device.xp.zeros_like(degrees)
         positive, negative = self._signed_weights
@@ -215,3 +255,7 @@ class GraphBatch:
     def multiply_allreduce(self, rows: Any) -> Any:
         """Do the same by an Allreduce of all rows, as in Alg. 2, line 12 of the paper."""
         return self.local(self.comm.allreduce(self._product.T @ rows))
+
+
+def _weights(block: RowBlock) -> NDArray[np.float64]:
+    return np.ones(len(block.columns)) if block.weights is None else block.weights

@@ -23,11 +23,14 @@ class Policy(torch.nn.Module, ABC):
     ----------
     settings
         The instance of `settings_type` it was made with.
+    residual : bool
+        Whether `preferences` depend on the residual graph alone.
     """
 
     name: ClassVar[str]
     settings_type: ClassVar[type[Any]]
     settings: Any
+    residual: ClassVar[bool] = False
 
     @abstractmethod
     def forward(
@@ -55,6 +58,17 @@ class Policy(torch.nn.Module, ABC):
         (k,) or (rows, copies) float64 tensor
             Scores of this rank's nodes.
         """
+
+    def preferences(
+        self, batch: GraphBatch, solution: PartialSolution, degrees: Any
+    ) -> torch.Tensor:
+        """Score this rank's nodes up to a term that all nodes of a graph share (collective).
+
+        A choice needs no more. A policy whose scores of active nodes depend, up to such a term,
+        on active nodes alone overrides this and sets `residual`; the search then drops nodes
+        that have left the residual graph from its arrays.
+        """
+        return self(batch, solution, degrees=degrees)  # type: ignore[no-any-return]
 
     def describe(self) -> dict[str, Any]:
         """Return the settings as plain values for a parameter file."""

@@ -1,8 +1,7 @@
-"""A policy as the function that a search calls."""
+"""A policy as what a search calls."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,11 +11,20 @@ from ogg_hpc.policies.policy import Policy
 from ogg_hpc.problems.problem import PartialSolution
 
 
-def scorer_of(policy: Policy) -> Callable[[GraphBatch, PartialSolution, Any], Any]:
-    """Return ``f(batch, solution, degrees)`` that gives a policy's scores as device arrays."""
+class PolicyScorer:
+    """Scores by a policy's `preferences`, as device arrays.
 
-    def scores(batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
+    Parameters
+    ----------
+    policy
+        The network, on the device.
+    """
+
+    def __init__(self, policy: Policy) -> None:
+        self._policy = policy
+        self.residual = policy.residual
+
+    def __call__(self, batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
+        """Return (rows, copies) scores of this rank's rows (collective)."""
         with torch.no_grad():
-            return batch.comm.device.array(policy(batch, solution, degrees=degrees))
-
-    return scores
+            return batch.comm.device.array(self._policy.preferences(batch, solution, degrees))

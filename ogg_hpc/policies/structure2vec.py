@@ -53,6 +53,7 @@ class Structure2Vec(Policy):
 
     name = "s2v"
     settings_type = Structure2VecSettings
+    residual = True
 
     def __init__(self, settings: Structure2VecSettings, seed: int = 0) -> None:
         super().__init__()
@@ -110,3 +111,10 @@ class Structure2Vec(Policy):
         row, copy = map(tensor, at)
         node_part = relu(embedding[row, copy] @ self.theta6.T) @ self.theta7[K:]
         return graph_part[graph[row], copy] + node_part
+
+    def preferences(
+        self, batch: GraphBatch, solution: PartialSolution, degrees: Any
+    ) -> torch.Tensor:
+        """Score by the second half of equation (2): the first is the same for all nodes."""
+        embedding = self.embed(batch, solution, degrees)
+        return relu(embedding @ self.theta6.T) @ self.theta7[self.settings.width :]

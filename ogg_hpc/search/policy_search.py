@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,21 @@ from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.problems.problem import PartialSolution, Problem
 from ogg_hpc.search.schedule import ONE, Schedule
 
-Scorer: TypeAlias = Callable[[GraphBatch, PartialSolution, Any], Any]
+
+class Scorer(Protocol):
+    """What rates the nodes.
+
+    Attributes
+    ----------
+    residual : bool
+        Whether ratings of active nodes depend on the residual graph alone, up to a term that
+        all nodes of a graph share. Nodes outside may then be dropped.
+    """
+
+    residual: bool
+
+    def __call__(self, batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
+        """Return (rows, copies) scores of this rank's rows (collective)."""
 
 
 @dataclass
@@ -57,7 +71,7 @@ def search(
     problem
         Its rules.
     scorer
-        ``scorer(batch, solution, degrees)`` returns (rows, copies) scores of this rank's rows.
+        Rates the nodes.
     schedule
         Nodes a step.
     forced
@@ -87,6 +101,8 @@ def search(
         if not len(groups):
             break
         _choose(batch, problem, solution, groups, nodes)
+        if scorer.residual and left.sum() < batch.nodes * batch.copies / 2:
+            batch, solution = _without_the_settled(batch, solution, degrees)
         for group, node in _by_group(groups, nodes):
             chosen_by_group[group].append(node)
         seconds.append(time.perf_counter() - start)
@@ -161,6 +177,23 @@ def _choose(
 ) -> None:
     graphs, copies = np.divmod(groups, batch.copies)
     problem.choose(solution, batch.mask(graphs, nodes, copies), batch)
+
+
+def _without_the_settled(
+    batch: GraphBatch, solution: PartialSolution, degrees: Any
+) -> tuple[GraphBatch, PartialSolution]:
+    """Drop nodes that are not active, or had no active neighbour: they change nothing any more.
+
+    Done each time that half of the nodes are no candidates, it costs what one step on the whole
+    graph does, a few times in a search, and makes a step cost what is left.
+    """
+    device = batch.comm.device
+    involved = batch.comm.allgatherv(degrees > 0, batch.counts) & solution.active
+    keep: NDArray[np.bool_] = np.any(device.to_host(involved), axis=1)
+    smaller = PartialSolution(
+        *(device.from_host(device.to_host(m)[keep]) for m in (solution.selected, solution.active))
+    )
+    return batch.restricted(keep), smaller
 
 
 def _by_group(

@@ -199,7 +199,7 @@ def _search(
 ) -> SearchResult:
     # torch takes seconds to import: not for the greedy heuristics
     from ogg_hpc.policies.file import load_policy
-    from ogg_hpc.policies.scorer import scorer_of
+    from ogg_hpc.policies.scorer import PolicyScorer
 
     with clock("setup"):
         stored = comm.on_all(lambda: load_policy(policy, problem.name, settings.policy_class))
@@ -212,7 +212,7 @@ def _search(
         def on_step(step: int, left: NDArray[np.int64]) -> None:
             show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
 
-        return search(batch, problem, scorer_of(network), schedule, forced, on_step)
+        return search(batch, problem, PolicyScorer(network), schedule, forced, on_step)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.policy import Policy
-from ogg_hpc.policies.scorer import scorer_of
+from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.policy_search import search
@@ -123,7 +123,7 @@ class Evaluation:
     def _objectives(self, held_out: _HeldOut, policy: Policy) -> NDArray[np.float64]:
         found = np.zeros(len(held_out.graphs))
         if held_out.mine:
-            solutions = search(held_out.batch, self.problem, scorer_of(policy)).solutions
+            solutions = search(held_out.batch, self.problem, PolicyScorer(policy)).solutions
             if self.comm.rank == 0:
                 for i, nodes in zip(held_out.mine, solutions, strict=True):
                     graph = held_out.graphs[i]

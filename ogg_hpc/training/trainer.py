@@ -21,11 +21,11 @@ from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.policy import Policy
-from ogg_hpc.policies.scorer import scorer_of
+from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.problems.problem import PartialSolution, Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import integers, stream, uniform
-from ogg_hpc.search.policy_search import start_solution
+from ogg_hpc.search.policy_search import Scorer, start_solution
 from ogg_hpc.training.environment import Environment
 from ogg_hpc.training.replay import ReplayBuffer, Transitions
 from ogg_hpc.training.settings import LearningSettings
@@ -89,9 +89,9 @@ class Trainer:
             Sum of rewards of the episode that ended, if one did.
         """
         explore = uniform(self.seed, stream("explore"), self.group, step)
-        scorer = scorer_of(self.policy)
+        scorer: Scorer = PolicyScorer(self.policy)
         if explore < self.settings.epsilon(step):
-            scorer = self._random_scorer(step)
+            scorer = _RandomScorer(self.seed, self.group, step)
         ended = None
         for _ in range(len(self.blocks) + 1):
             outcome = self.environment.step(scorer)
@@ -118,16 +118,6 @@ class Trainer:
             self.collective,
             self.replay.running,
         )
-
-    def _random_scorer(self, step: int) -> Any:
-        """Score nodes by the hash of their ids: the best of them is a uniform random choice."""
-
-        def scores(batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
-            nodes = batch.node_of[batch.lo : batch.hi]
-            random = uniform(self.seed, stream("random action"), self.group, step, nodes)
-            return batch.comm.device.from_host(random[:, None])
-
-        return scores
 
     def _scaled(self, reward: float) -> float:
         if self.settings.reward == "per-node":
@@ -218,9 +208,11 @@ class Trainer:
         degrees = batch.degrees(solution.active)
         candidates = self.problem.candidates(solution, degrees, batch)
         device = self.comm.device
-        scores = device.to_host(scorer_of(policy)(batch, solution, degrees)).astype(np.float32)
+        with torch.no_grad():
+            scores = device.to_host(device.array(policy(batch, solution, degrees=degrees)))
         inside = device.to_host(candidates)
         best = np.full(batch.groups, -np.inf)
+        scores = scores.astype(np.float32)  # as in a search: decisions are made on rounded scores
         np.maximum.at(best, device.to_host(batch.row_groups)[inside], scores[inside])
         best = self.comm.allreduce(best, "max")
         return np.where(np.isfinite(best), best, 0.0)
@@ -264,3 +256,16 @@ class Trainer:
         different = [rank for rank, other in enumerate(digests) if other != digests[0]]
         if different:
             raise RuntimeError(f"ranks {different} hold other parameters than rank 0")
+
+
+class _RandomScorer:
+    """Scores nodes by a hash of their ids: the best of them is a uniform random choice."""
+
+    residual = True
+
+    def __init__(self, seed: int, group: int, step: int) -> None:
+        self._key = (seed, stream("random action"), group, step)
+
+    def __call__(self, batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
+        random = uniform(*self._key, batch.node_of[batch.lo : batch.hi])
+        return batch.comm.device.from_host(random[:, None])
