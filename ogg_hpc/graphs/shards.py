@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.store_check import file_faults
 from ogg_hpc.graphs.store_file import (
     VERSION,
     Attributes,
@@ -276,6 +275,9 @@ def check_store(path: str | Path) -> list[str]:
     list of str
         One message a fault; empty for a sound store.
     """
+    # Readers need no compiled code, and Numba is slow to import.
+    from ogg_hpc.graphs.store_check import file_faults
+
     path = Path(path)
     if not path.is_dir():
         return list(file_faults(path))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import numba
 import numpy as np
 
 from ogg_hpc.errors import InputError
@@ -103,6 +105,7 @@ def graph_faults(graph: Graph) -> Iterator[str]:
     if (loops := np.flatnonzero(columns == rows)).size:
         yield f"node {rows[loops[0]]} has a self loop"
     step, same_row = np.diff(columns), rows[1:] == rows[:-1]
+    ordered = not (same_row & (step <= 0)).any()
     if (bad := np.flatnonzero(same_row & (step < 0))).size:
         yield f"row {rows[bad[0]]} is not sorted"
     if (bad := np.flatnonzero(same_row & (step == 0))).size:
@@ -114,10 +117,30 @@ def graph_faults(graph: Graph) -> Iterator[str]:
         yield "two nodes have the same label"
     if graph.looped.size and not ((graph.looped >= 0) & (graph.looped < n)).all():
         yield "a node with a self loop is out of range"
-    if not graph.directed:
-        # Ordered by column, a symmetric matrix reads the same as ordered by row.
-        order = np.argsort(columns, kind="stable")
-        if not (np.array_equal(rows[order], columns) and np.array_equal(columns[order], rows)):
-            yield "it is undirected but its matrix is not symmetric"
-        elif graph.weights is not None and not np.array_equal(graph.weights[order], graph.weights):
-            yield "it is undirected but its weights are not symmetric"
+    if not graph.directed and ordered:
+        reverse = _reverse_entries(graph.row_offsets, graph.columns)
+        if (bad := np.flatnonzero(reverse < 0)).size:
+            yield f"it is not symmetric: ({rows[bad[0]]}, {columns[bad[0]]}) has no reverse"
+        elif graph.weights is not None:
+            unequal = graph.weights[reverse] != graph.weights
+            if (bad := np.flatnonzero(unequal)).size:
+                yield f"its weights are not symmetric at ({rows[bad[0]]}, {columns[bad[0]]})"
+
+
+@numba.njit(cache=True)
+def _reverse_entries(row_offsets: Any, columns: Any) -> Any:
+    """Return for each entry (i, j) the position of (j, i), or -1; rows are sorted.
+
+    In the order of rows, the entries of column j are met in the order of row j.
+    """
+    n = len(row_offsets) - 1
+    reverse = np.full(len(columns), -1, np.int64)
+    expected = row_offsets[:n].copy()
+    for i in range(n):
+        for k in range(row_offsets[i], row_offsets[i + 1]):
+            j = columns[k]
+            while expected[j] < row_offsets[j + 1] and columns[expected[j]] < i:
+                expected[j] += 1
+            if expected[j] < row_offsets[j + 1] and columns[expected[j]] == i:
+                reverse[k] = expected[j]
+    return reverse

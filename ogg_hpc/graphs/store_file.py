@@ -173,6 +173,7 @@ class StoreFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._datasets: dict[str, h5py.Dataset] = {}
         try:
             # A finished file is never written again, and locks fail on some file systems.
             self.file = h5py.File(path, "r", locking=False, rdcc_nbytes=8 * _CHUNK_BYTES)
@@ -225,7 +226,10 @@ class StoreFile:
     def dataset(self, name: str) -> h5py.Dataset:
         """Return a dataset of the file."""
         try:
-            return self.file[name]
+            # HDF5 caches chunks for as long as their dataset is open.
+            if name not in self._datasets:
+                self._datasets[name] = self.file[name]
+            return self._datasets[name]
         except (KeyError, RuntimeError) as error:
             raise InputError(self.path, f"dataset {name!r} is missing or damaged") from error
 
