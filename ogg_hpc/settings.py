@@ -11,6 +11,7 @@ import difflib
 import re
 import tomllib
 import types
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import MISSING, field, fields, is_dataclass
 from pathlib import Path
@@ -151,7 +152,7 @@ def _convert(hint: Any, value: Any, name: str) -> Any:
     elif origin is tuple:
         if isinstance(value, list):
             inner = get_args(hint)[0]
-            return tuple(_convert(inner, item, name) for item in value)
+            return tuple(_convert(inner, v, f"{name}[{i}]") for i, v in enumerate(value))
     elif origin is dict:
         if isinstance(value, dict):
             return value
@@ -175,12 +176,23 @@ def _words(hint: Any) -> str:
 
 
 def _line_of(text: str, key: str) -> int | None:
-    """Return the line that sets a (dotted) key, or that opens its table."""
-    last = re.escape(key.rpartition(".")[2])
+    """Return the line that sets a key such as ``train[1].count``, or what holds it."""
+    without_index = re.sub(r"\[\d+\]$", "", key)
+    table, seen = "", Counter[str]()
     for number, line in enumerate(text.splitlines(), 1):
-        if re.match(rf"\s*(\[\[?[\w.]*\b)?{last}\b(\s*=|\]\]?)", line):
-            return number
-    return None
+        if header := re.match(r"\s*(\[\[?)\s*([\w.-]+)\s*\]", line):
+            table = header[2]
+            if header[1] == "[[":
+                table = f"{table}[{seen[table]}]"
+                seen[header[2]] += 1
+            if key in (table, header[2]):
+                return number
+        elif entry := re.match(r"\s*([\w.-]+)\s*=", line):
+            name = f"{table}.{entry[1]}" if table else entry[1]
+            if name in (key, without_index):
+                return number
+    holder = key.rpartition(".")[0]
+    return _line_of(text, holder) if holder else None
 
 
 def _copy(document: dict[str, Any]) -> dict[str, Any]:

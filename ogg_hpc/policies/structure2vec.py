@@ -35,9 +35,9 @@ class Structure2VecSettings:
 
     def __post_init__(self) -> None:
         if self.width < 1 or self.layers < 1:
-            raise SettingsError("policy.width and policy.layers must be at least 1")
+            raise SettingsError("model.width and model.layers must be at least 1")
         if self.graph_term not in ("mean", "sum"):
-            raise SettingsError(f"policy.graph_term is mean or sum, not {self.graph_term!r}")
+            raise SettingsError(f"model.graph_term is mean or sum, not {self.graph_term!r}")
 
 
 class Structure2Vec(Policy):

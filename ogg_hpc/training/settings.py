@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -79,9 +80,9 @@ class LearningSettings:
             raise SettingsError(f"learning.reward is per-node or count, not {self.reward!r}")
         if self.targets not in ("sampled", "stored"):
             raise SettingsError(f"learning.targets is sampled or stored, not {self.targets!r}")
-        if self.learning_rate <= 0:
-            raise SettingsError("learning.learning_rate must be positive")
-        for name in ("epsilon_start", "epsilon_end"):
+        if not 0 < self.learning_rate < math.inf:
+            raise SettingsError("learning.learning_rate must be positive and finite")
+        for name in ("gamma", "epsilon_start", "epsilon_end"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"learning.{name} must be in [0, 1]")
 
@@ -154,7 +155,7 @@ def load_train_settings(path: str | Path, overrides: Sequence[str] = ()) -> Trai
     A path that names no file but a preset (``default``, ``paper``) reads that preset.
     """
     preset = files("ogg_hpc.training") / "presets" / f"{path}.toml"
-    if not Path(path).exists() and "/" not in str(path) and preset.is_file():
+    if not Path(path).is_file() and "/" not in str(path) and preset.is_file():
         document = tomllib.loads(preset.read_text(encoding="utf-8"))
         return settings.build(TrainSettings, settings.override(document, overrides))
     return settings.load(TrainSettings, path, overrides)
