@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import zipfile
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.policies.policy import Policy
 from ogg_hpc.policies.registry import make_policy
-from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.runtime.files import read_arrays, write_whole
 
 FORMAT = "ogg-hpc-policy/1"
 
@@ -79,6 +78,8 @@ def save_policy(
 def shipped_policies() -> list[str]:
     """Return the names of the policies that come with the package."""
     folder = files("ogg_hpc.policies") / "shipped"
+    if not folder.is_dir():
+        return []
     return sorted(entry.name[:-4] for entry in folder.iterdir() if entry.name.endswith(".npz"))
 
 
@@ -107,14 +108,13 @@ def load_policy(spec: str, problem: str, own_class: str | None = None) -> Stored
     if spec in shipped_policies():
         path = Path(str(files("ogg_hpc.policies") / "shipped" / f"{spec}.npz"))
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = read_arrays(path, "a parameter file")
         metadata = json.loads(str(arrays.pop("metadata")))
     except FileNotFoundError:
         names = ", ".join(["max-degree", "min-degree", *shipped_policies()])
         raise InputError(path, f"no such policy; use {names}, or a parameter file") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(path, f"not a parameter file, or a damaged one ({error})") from None
+    except (KeyError, ValueError):
+        raise InputError(path, "an archive, but not a parameter file") from None
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         found = metadata.get("format") if isinstance(metadata, dict) else metadata
         raise InputError(path, f"format {found!r} is not {FORMAT}; use a matching version")

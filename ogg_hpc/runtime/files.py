@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import os
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import InputError
 
 _CHUNK = 1 << 20
 
@@ -52,3 +59,38 @@ def sha256_of_file(path: str | Path) -> str:
         while chunk := stream.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
+
+
+def read_arrays(path: str | Path, what: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an ``.npz`` archive.
+
+    Parameters
+    ----------
+    path
+        The archive.
+    what
+        What it should be, for the message.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none.
+    InputError
+        It is no archive of arrays, or a damaged one: each member carries a checksum.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return {
+                name.removesuffix(".npy"): _read_array(archive, name) for name in archive.namelist()
+            }
+    except FileNotFoundError:
+        raise
+    # A damaged header can claim anything: other versions, encryption, sizes beyond memory.
+    except (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile) as error:
+        raise InputError(path, f"not {what}, or a damaged one ({error})") from None
+
+
+def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    with archive.open(name) as stream:
+        array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
+        return array

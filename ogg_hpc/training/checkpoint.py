@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.runtime.files import read_arrays, write_whole
 from ogg_hpc.training.trainer import Trainer
 
 FORMAT = "ogg-hpc-checkpoint/1"
@@ -99,13 +98,12 @@ def load_checkpoint(path: Path, trainer: Trainer) -> dict[str, Any]:
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = read_arrays(path, "a checkpoint")
         header = json.loads(str(arrays.pop("header")))
     except FileNotFoundError:
         raise InputError(path, "no checkpoint: this is no training run, or none was due") from None
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(path, f"not a checkpoint, or a damaged one ({error})") from None
+    except (KeyError, ValueError):
+        raise InputError(path, "an archive, but not a checkpoint") from None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise InputError(path, f"not of format {FORMAT}; use a matching version")
     return header, arrays
