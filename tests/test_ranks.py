@@ -11,6 +11,8 @@ FOLDER = Path(__file__).with_name("mpi")
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
 def test_suite_passes_on_every_number_of_ranks(run_ranks, ranks: int) -> None:
-    run = run_ranks(ranks, ["-m", "pytest", FOLDER, "--color=no", "-p", "no:cacheprovider"], limit=300)
+    run = run_ranks(
+        ranks, ["-m", "pytest", FOLDER, "--color=no", "-p", "no:cacheprovider"], limit=300
+    )
     assert run.returncode == 0, f"{run.stdout}\n{run.stderr}"
     assert re.search(r"^=+ \d+ passed[^=]* =+$", run.stdout, re.MULTILINE), run.stdout

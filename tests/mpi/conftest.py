@@ -119,8 +119,9 @@ class _CollectiveVerdict:
 
     def _text(self, report):
         prefix = f"[rank {self._mpi.rank}] "
-        text = getattr(report, "longreprtext", "") or str(report)
-        return "\n".join(prefix + line for line in text.splitlines())
+        parts = [getattr(report, "longreprtext", "") or str(report)]
+        parts += [f"{title}\n{text}" for title, text in getattr(report, "sections", ())]
+        return "\n".join(prefix + line for part in parts for line in part.splitlines())
 
     def _abort(self, report):
         where = getattr(report, "nodeid", "pytest")

@@ -251,6 +251,18 @@ def test_on_root_fails_on_all_ranks_if_its_result_does_not_pickle(comm):
         comm.on_root(lambda: lambda: 0)
 
 
+def test_on_all_raises_the_lowest_ranks_error_everywhere(comm):
+    def work():
+        if comm.rank >= comm.size // 2:
+            raise InputError(f"part {comm.rank}", "is damaged")
+        return comm.rank
+
+    with pytest.raises(InputError, match=f"^part {comm.size // 2}: is damaged$") as caught:
+        comm.on_all(work)
+    assert caught.value.collective
+    assert comm.on_all(lambda: comm.rank) == comm.rank
+
+
 def test_no_rank_is_numbered_twice_on_a_node(comm):
     places = comm.gather_objects((comm.local_rank, comm.local_size))
     assert sorted(place for place, _ in places) == list(range(comm.size))

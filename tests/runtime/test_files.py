@@ -1,0 +1,112 @@
+import hashlib
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from ogg_hpc.runtime.files import sha256_of_file, write_whole
+
+
+def test_content_appears_under_the_final_name(tmp_path):
+    target = tmp_path / "new folder" / "result.json"
+    with write_whole(target) as temporary:
+        temporary.write_text("new")
+        assert not target.exists()
+        assert temporary.parent == target.parent
+        assert temporary.suffix == ".json"
+    assert target.read_text() == "new"
+    assert os.listdir(target.parent) == ["result.json"]
+
+
+def test_exception_leaves_the_old_file_and_nothing_else(tmp_path):
+    target = tmp_path / "result.json"
+    target.write_text("old")
+
+    def write():
+        with write_whole(target) as temporary:
+            temporary.write_text("half of the n")
+            raise KeyError("reason")
+
+    with pytest.raises(KeyError, match="reason"):
+        write()
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["result.json"]
+
+
+def test_exception_before_anything_is_written(tmp_path):
+    def write():
+        with write_whole(tmp_path / "result.json"):
+            raise KeyError("reason")
+
+    with pytest.raises(KeyError, match="reason"):
+        write()
+    assert os.listdir(tmp_path) == []
+
+
+def test_failing_rename_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    target = tmp_path / "result.json"
+    target.write_text("old")
+
+    def refuse(*_):
+        raise OSError("disk on fire")
+
+    def write():
+        with write_whole(target) as temporary:
+            temporary.write_text("new")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="disk on fire"):
+        write()
+    assert target.read_text() == "old"
+    assert os.listdir(tmp_path) == ["result.json"]
+
+
+@pytest.mark.parametrize("moment", ["during the write", "before the rename"])
+def test_kill_leaves_the_old_file(tmp_path, moment):
+    target = tmp_path / "result.json"
+    target.write_text("old")
+    script = f"""
+import os, signal
+from ogg_hpc.runtime.files import write_whole
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+os.replace = die
+with write_whole({str(target)!r}) as temporary:
+    temporary.write_text("new")
+    if {moment!r} == "during the write":
+        die()
+"""
+    run = subprocess.run([sys.executable, "-c", script], timeout=60)
+    assert run.returncode == -signal.SIGKILL
+    assert target.read_text() == "old"
+
+
+def test_content_is_on_disk_before_the_rename_and_the_folder_after(tmp_path, monkeypatch):
+    events = []
+    replace, fsync = os.replace, os.fsync
+
+    def watched_fsync(descriptor):
+        name = os.readlink(f"/proc/self/fd/{descriptor}")
+        events.append("folder" if name == str(tmp_path) else "content")
+        fsync(descriptor)
+
+    def watched_replace(*names):
+        events.append("rename")
+        replace(*names)
+
+    monkeypatch.setattr(os, "fsync", watched_fsync)
+    monkeypatch.setattr(os, "replace", watched_replace)
+    with write_whole(tmp_path / "result.json") as temporary:
+        temporary.write_text("new")
+    assert events == ["content", "rename", "folder"]
+
+
+@pytest.mark.parametrize("size", [0, 5, (1 << 20) + 1])
+def test_sha256_of_a_file(tmp_path, size):
+    path = tmp_path / "file"
+    path.write_bytes(b"x" * size)
+    assert sha256_of_file(path) == hashlib.sha256(b"x" * size).hexdigest()
