@@ -102,7 +102,8 @@ def search(
             break
         _choose(batch, problem, solution, groups, nodes)
         if scorer.residual and left.sum() < batch.nodes * batch.copies / 2:
-            batch, solution = _without_the_settled(batch, solution, degrees)
+            unsettled = (degrees > 0) | candidates
+            batch, solution = _without_the_settled(batch, solution, unsettled)
         for group, node in _by_group(groups, nodes):
             chosen_by_group[group].append(node)
         seconds.append(time.perf_counter() - start)
@@ -180,15 +181,17 @@ def _choose(
 
 
 def _without_the_settled(
-    batch: GraphBatch, solution: PartialSolution, degrees: Any
+    batch: GraphBatch, solution: PartialSolution, unsettled: Any
 ) -> tuple[GraphBatch, PartialSolution]:
-    """Drop nodes that are not active, or had no active neighbour: they change nothing any more.
+    """Drop nodes that are not active, or had no active neighbour and were no candidates.
+
+    They change nothing any more. `unsettled` is the mask of this rank's other rows.
 
     Done each time that half of the nodes are no candidates, it costs what one step on the whole
     graph does, a few times in a search, and makes a step cost what is left.
     """
     device = batch.comm.device
-    involved = batch.comm.allgatherv(degrees > 0, batch.counts) & solution.active
+    involved = batch.comm.allgatherv(unsettled, batch.counts) & solution.active
     keep: NDArray[np.bool_] = np.any(device.to_host(involved), axis=1)
     smaller = PartialSolution(
         *(device.from_host(device.to_host(m)[keep]) for m in (solution.selected, solution.active))

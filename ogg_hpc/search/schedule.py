@@ -79,12 +79,14 @@ def load_schedule(spec: str) -> Schedule:
         raise InputError(path, "a schedule consists of [[step]] tables with `above` and `nodes`")
     for row in rows:
         match row:
-            case {"above": float() | int() as above, "nodes": int() as nodes} if len(row) == 2:
+            case {"above": float() | int() as above, "nodes": int() as nodes} if len(
+                row
+            ) == 2 and bool not in (type(above), type(nodes)):
                 table.append((float(above), nodes))
             case _:
                 raise InputError(path, f"[[step]] needs numbers `above` and `nodes`, not {row}")
     shares = [above for above, _ in table]
-    if shares != sorted(shares, reverse=True) or not all(0 <= share < 1 for share in shares):
+    if shares != sorted(set(shares), reverse=True) or not all(0 <= share < 1 for share in shares):
         raise InputError(path, "`above` must fall from row to row and lie in [0, 1)")
     if any(nodes < 1 for _, nodes in table):
         raise InputError(path, "`nodes` must be at least 1")

@@ -148,7 +148,7 @@ def test_own_network_needs_the_word_of_the_user(own_network, tmp_path):
     found = load_policy(str(path), "mvc", own_network)
     assert same_parameters(found.policy, policy)
     assert found.policy.describe() == {"bound": 2.0}
-    with pytest.raises(SettingsError, match="needs its network: add --policy-class .*:Slope"):
+    with pytest.raises(SettingsError, match=r"needs its network: add --policy-class .*:Slope"):
         load_policy(str(path), "mvc")
 
 

@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+
+from ogg_hpc.errors import InputError
+from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule, load_schedule
+
+
+def nodes(schedule, candidates, size):
+    return schedule.nodes(np.array([candidates]), np.array([size])).item()
+
+
+@pytest.mark.parametrize(
+    ("candidates", "expected"),
+    [(64, 8), (33, 8), (32, 4), (17, 4), (16, 2), (9, 2), (8, 1), (1, 1), (0, 1)],
+)
+def test_adaptive_table_and_its_boundaries(candidates, expected):
+    assert nodes(ADAPTIVE, candidates, 64) == expected
+    assert nodes(ONE, candidates, 64) == 1
+
+
+def test_each_graph_has_its_own_share():
+    result = ADAPTIVE.nodes(np.array([9, 9, 9]), np.array([10, 20, 80]))
+    assert result.tolist() == [8, 4, 1]
+    assert (ADAPTIVE.most, ONE.most) == (8, 1)
+
+
+def test_users_table(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text("[[step]]\nabove = 0.9\nnodes = 3\n[[step]]\nabove = 0\nnodes = 2\n")
+    schedule = load_schedule(str(file))
+    assert schedule == Schedule(str(file), ((0.9, 3), (0.0, 2)))
+    assert [nodes(schedule, left, 10) for left in (10, 9, 1, 0)] == [3, 2, 2, 1]
+
+
+def test_names():
+    assert load_schedule("one") is ONE
+    assert load_schedule("adaptive") is ADAPTIVE
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[step]", "not TOML"),
+        ("", "consists of .* tables"),
+        ("step = 3", "consists of .* tables"),
+        ("[[step]]\nabove = 0.5\nnodes = 2\n[other]\n", "consists of .* tables"),
+        ("[[step]]\nabove = 0.5\n", "needs numbers `above` and `nodes`"),
+        ("[[step]]\nabove = 0.5\nnodes = 2.5\n", "needs numbers"),
+        ("[[step]]\nabove = 0.5\nnodes = true\n", "needs numbers"),
+        ("[[step]]\nabove = 0.5\nnodes = 2\nmore = 1\n", "needs numbers"),
+        ("step = [3]", "needs numbers"),
+        ("[[step]]\nabove = 0.5\nnodes = 0\n", "at least 1"),
+        ("[[step]]\nabove = 1.0\nnodes = 2\n", r"lie in \[0, 1\)"),
+        ("[[step]]\nabove = -0.1\nnodes = 2\n", r"lie in \[0, 1\)"),
+        ("[[step]]\nabove = nan\nnodes = 2\n", r"lie in \[0, 1\)"),
+        ("[[step]]\nabove = 0.1\nnodes = 2\n[[step]]\nabove = 0.5\nnodes = 4\n", "must fall"),
+        ("[[step]]\nabove = 0.5\nnodes = 2\n[[step]]\nabove = 0.5\nnodes = 4\n", "must fall"),
+    ],
+)
+def test_bad_table_is_refused(tmp_path, text, message):
+    file = tmp_path / "bad.toml"
+    file.write_text(text)
+    with pytest.raises(InputError, match=rf"bad\.toml: .*{message}"):
+        load_schedule(str(file))
+
+
+def test_missing_file_lists_the_names():
+    with pytest.raises(InputError, match=r"No such file.*use one, adaptive or a file"):
+        load_schedule("eight")

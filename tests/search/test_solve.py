@@ -1,0 +1,232 @@
+import json
+
+import networkx as nx
+import pytest
+import scipy.sparse
+
+import ogg_hpc
+from ogg_hpc.errors import InfeasibleError, InputError, SettingsError
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.policies.file import load_policy, save_policy
+from ogg_hpc.policies.registry import make_policy
+from ogg_hpc.problems.greedy_cover import maximum_degree_greedy
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.problems.solution import read_solution
+
+RECORD = {
+    "problem", "graph", "objective", "feasible", "bound", "gap", "policy", "engine", "select",
+    "steps", "seed", "ranks", "device", "seconds", "step_seconds", "collectives",
+    "peak_memory_bytes", "solution", "warnings",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def policy(tmp_path_factory):
+    """A parameter file of an untrained network."""
+    path = tmp_path_factory.mktemp("policies") / "mvc.npz"
+    save_policy(path, make_policy("s2v", {"width": 8}, seed=2), "s2v", "mvc", {})
+    return path
+
+
+@pytest.fixture(scope="module")
+def karate():
+    return nx.karate_club_graph()
+
+
+def is_cover(edges, nodes):
+    return all(u in nodes or v in nodes for u, v in edges)
+
+
+def test_every_kind_of_input_gives_the_same_labels(karate, policy, tmp_path):
+    graph = nx.Graph()
+    graph.add_nodes_from(sorted(karate.nodes))
+    graph.add_edges_from(karate.edges)
+    file = tmp_path / "karate.edges"
+    file.write_text("".join(f"{u} {v}\n" for u, v in graph.edges))
+    inputs = [
+        graph,
+        nx.to_scipy_sparse_array(graph, weight=None, format="csr"),
+        scipy.sparse.coo_matrix(nx.to_numpy_array(graph)),
+        file,
+        str(file),
+        Graph.from_networkx(graph),
+    ]
+    solved = [ogg_hpc.solve(item, policy=str(policy), select="one") for item in inputs]
+    assert is_cover(graph.edges, set(solved[0].nodes))
+    for item, other in zip(inputs, solved, strict=True):
+        assert set(other.nodes) == set(solved[0].nodes), item
+        assert other.record["objective"] == len(other.nodes)
+        assert (other.record["graph"]["nodes"], other.record["graph"]["edges"]) == (34, 78)
+
+
+@pytest.mark.parametrize("select", ["one", "adaptive"])
+def test_record_has_every_field(karate, policy, select, tmp_path):
+    output = tmp_path / "cover.json"
+    solved = ogg_hpc.solve(karate, policy=str(policy), select=select, output=output, seed=3)
+    record = solved.record
+    assert set(record) == RECORD
+    assert record["graph"] == {
+        "path": "Graph", "nodes": 34, "edges": 78, "self_loops": 0, "duplicates": 0,
+    }  # fmt: skip
+    assert record["problem"] == "mvc"
+    assert record["feasible"] is True
+    assert (record["policy"], record["engine"]) == (str(policy), "reference")
+    assert (record["select"], record["seed"]) == (select, 3)
+    assert (record["ranks"], record["device"]) == (1, "cpu")
+    assert 14 <= record["objective"] == len(solved.nodes)
+    assert record["bound"] == 14
+    assert record["gap"] == pytest.approx(1 - 14 / record["objective"])
+    assert set(record["seconds"]) == {
+        "read", "setup", "policy", "polish", "bound", "verify", "total",
+    }  # fmt: skip
+    assert set(record["step_seconds"]) == {"median", "mean", "max", "first_100_median"}
+    for count in record["collectives"].values():
+        assert set(count) == {"calls", "bytes", "seconds", "path"}
+        assert (count["bytes"], count["path"]) == (0, "host")
+    assert record["peak_memory_bytes"] > 2**20
+    assert record["solution"] == str(output)
+    if select == "one":
+        assert record["steps"] >= record["objective"]
+    else:
+        assert record["steps"] < record["objective"]
+    assert json.loads(json.dumps(record)) == record
+
+
+def test_written_solution_verifies_against_the_graph(karate, policy, tmp_path):
+    output = tmp_path / "deep" / "cover.json"
+    solved = ogg_hpc.solve(karate, policy=str(policy), output=output)
+    graph = Graph.from_networkx(karate)
+    solution = read_solution(output, graph)
+    assert MinimumVertexCover().violation(graph, solution.nodes) is None
+    assert graph.labels_of(solution.nodes) == solved.nodes
+    assert solution.objective == solved.record["objective"]
+
+
+def test_greedy_policies_need_no_network(karate):
+    record = ogg_hpc.solve(karate, policy="max-degree").record
+    graph = Graph.from_networkx(karate)
+    order = maximum_degree_greedy(graph)
+    assert record["engine"] == "host"
+    assert record["steps"] == len(order)
+    assert record["objective"] == len(MinimumVertexCover().improve(graph, order))
+    assert ogg_hpc.solve(karate, policy="min-degree").record["objective"] == 14
+
+
+def test_labels_are_the_users(policy):
+    graph = nx.Graph([("ann", "bob"), ("bob", "cy"), ("cy", "dee"), ("bob", "eve")])
+    nodes = ogg_hpc.solve(graph, policy=str(policy)).nodes
+    assert is_cover(graph.edges, set(nodes))
+    numbered = nx.relabel_nodes(graph, {name: 10 * i for i, name in enumerate(graph)})
+    nodes = ogg_hpc.solve(numbered, policy="max-degree").nodes
+    assert is_cover(numbered.edges, set(nodes))
+    assert all(type(node) is int for node in nodes)
+
+
+@pytest.mark.parametrize("own", ["max-degree", "network"])
+def test_node_with_a_self_loop_is_in_the_cover(policy, own):
+    graph = nx.Graph([(0, 1), (1, 2), (3, 3), (2, 2)])
+    solved = ogg_hpc.solve(graph, policy=str(policy) if own == "network" else own)
+    assert {2, 3} < set(solved.nodes)
+    assert solved.record["graph"]["self_loops"] == 2
+    assert len(solved.nodes) == 3
+
+
+@pytest.mark.parametrize("name", ["max-degree", "network"])
+@pytest.mark.parametrize(
+    "graph",
+    [Graph.from_edges(n, [], []) for n in (0, 1, 5)],
+    ids=["empty", "one node", "no edges"],
+)
+def test_graph_with_nothing_to_cover(policy, name, graph):
+    solved = ogg_hpc.solve(graph, policy=str(policy) if name == "network" else name)
+    assert solved.nodes == []
+    record = solved.record
+    assert (record["objective"], record["bound"], record["gap"], record["steps"]) == (0, 0, 0, 0)
+    assert record["feasible"] is True
+
+
+def test_weights_reach_the_network(tmp_path):
+    network = make_policy("s2v", {"width": 1, "layers": 1}, seed=0)
+    for name, value in network.named_parameters():
+        value.data.fill_(1.0 if name in ("theta2", "theta3", "theta6") else 0.0)
+    network.theta7.data[1] = 1.0  # the score is now the sum of positive weights
+    save_policy(tmp_path / "sum.npz", network, "s2v", "mvc", {})
+    for weights, cover in ((None, [1, 2]), ([1, 1, 9], [0, 2])):
+        graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], weights)
+        solved = ogg_hpc.solve(graph, policy=str(tmp_path / "sum.npz"), select="one")
+        assert solved.nodes == cover
+
+
+def test_directed_graph_is_refused_with_a_remedy(policy, tmp_path):
+    arcs = nx.DiGraph([(0, 1), (1, 2)])
+    matrix = nx.to_scipy_sparse_array(arcs, format="csr")
+    for graph in (arcs, matrix, Graph.from_networkx(arcs)):
+        with pytest.raises(SettingsError, match="undirected=True takes every arc as an edge"):
+            ogg_hpc.solve(graph, policy="max-degree")
+        assert ogg_hpc.solve(graph, policy="max-degree", undirected=True).nodes == [1]
+    file = tmp_path / "arcs.mtx"
+    file.write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n")
+    with pytest.raises(SettingsError, match=r"arcs\.mtx: .*--undirected"):
+        ogg_hpc.solve(file, policy="max-degree")
+    assert ogg_hpc.solve(file, policy="max-degree", undirected=True).nodes == [2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"policy": "maximum-degree"}, "maximum-degree: no such policy; use max-degree"),
+        ({"engine": "quick"}, "engine 'quick' is unknown; use auto, reference"),
+        ({"select": "two"}, "cannot read a selection schedule"),
+        ({"problem": "tsp"}, "unknown problem 'tsp'; choose one of mvc"),
+        ({"problem": "none.py:Class"}, "no such file"),
+        ({"collective": "gossip"}, "collective 'gossip' is unknown; use one of allgather"),
+        ({"balance": "luck"}, "balance 'luck' is unknown; use one of rows, edges"),
+    ],
+)
+def test_unknown_names_are_refused(karate, policy, settings, message):
+    with pytest.raises((InputError, SettingsError), match=message):
+        ogg_hpc.solve(karate, **{"policy": str(policy), **settings})
+
+
+def test_policy_of_another_problem_is_refused(karate, policy, independent_set):
+    with pytest.raises(SettingsError, match="was trained for mvc, not for independent-set"):
+        ogg_hpc.solve(karate, independent_set, policy=str(policy))
+
+
+def test_what_is_no_graph_is_refused():
+    with pytest.raises(SettingsError, match="cannot take a list as a graph"):
+        ogg_hpc.solve([(0, 1)], policy="max-degree")
+    with pytest.raises(InputError, match=r"none\.mtx"):
+        ogg_hpc.solve("none.mtx", policy="max-degree")
+
+
+def test_infeasible_result_is_never_written(karate, tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover\n"
+        "class Careless(MinimumVertexCover):\n"
+        "    name = 'careless'\n"
+        "    def improve(self, graph, nodes):\n"
+        "        return nodes[:-3]\n"
+    )
+    output = tmp_path / "cover.json"
+    with pytest.raises(InfeasibleError, match="ended with no solution: edge") as error:
+        ogg_hpc.solve(karate, f"{own}:Careless", policy="max-degree", output=output)
+    assert error.value.exit_code == 3
+    assert not output.exists()
+
+
+def test_own_problem_is_solved_and_verified(karate, independent_set, tmp_path):
+    path = tmp_path / "own.npz"
+    save_policy(path, make_policy("s2v", {"width": 4}, 5), "s2v", "independent-set", {})
+    assert load_policy(str(path), "independent-set").problem == "independent-set"
+    output = tmp_path / "set.json"
+    graph = nx.compose(karate, nx.empty_graph(range(100, 140)))  # isolated nodes belong to it
+    solved = ogg_hpc.solve(graph, independent_set, policy=str(path), select="one", output=output)
+    chosen = set(solved.nodes)
+    assert not any(u in chosen and v in chosen for u, v in graph.edges)
+    assert all(node in chosen or chosen & set(graph[node]) for node in graph)
+    assert set(range(100, 140)) < chosen
+    assert solved.record["problem"] == json.loads(output.read_text())["problem"]
+    assert solved.record["objective"] == len(chosen)
+    assert solved.record["gap"] == pytest.approx((74 - len(chosen)) / len(chosen))
