@@ -45,6 +45,8 @@ class GraphBatch:
     ----------
     sizes : (G,) int64
         Nodes of each graph, on the host.
+    mean_degrees : (G,) float64
+        Mean degree of each whole graph, on the host.
     nodes : int
         Nodes of all graphs, once each.
     counts : (P,) int64
@@ -70,6 +72,8 @@ class GraphBatch:
         self.copies = copies
         self.collective = collective
         self.sizes = np.array([block.n for block in blocks], dtype=np.int64)
+        entries = np.array([block.entries for block in blocks], dtype=np.float64)
+        self.mean_degrees = entries / np.maximum(self.sizes, 1)
         self.nodes = int(self.sizes.sum())
         self._first = np.concatenate([[0], np.cumsum(self.sizes)])
         per_rank = np.array([block.partition.counts for block in blocks]).T  # (P, G)

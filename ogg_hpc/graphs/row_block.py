@@ -32,6 +32,8 @@ class RowBlock:
         Neighbour ids in the whole graph, sorted within a row.
     weights : (nnz,) float64, optional
         Edge weights.
+    entries : int
+        Stored entries of the whole graph: twice its edges.
     """
 
     partition: RowPartition
@@ -39,6 +41,7 @@ class RowBlock:
     row_offsets: NDArray[np.int64]
     columns: NDArray[Any]
     weights: NDArray[np.float64] | None
+    entries: int
 
     @property
     def n(self) -> int:
@@ -71,6 +74,7 @@ def row_block(graph: Graph, rank: int, size: int, balance: str = "rows") -> RowB
         graph.row_offsets[lo : hi + 1] - graph.row_offsets[lo],
         graph.columns[part],
         None if graph.weights is None else graph.weights[part],
+        len(graph.columns),
     )
 
 
@@ -95,8 +99,8 @@ def scatter_rows(comm: Communicator, graph: Graph | None, balance: str = "rows")
     header: tuple[Any, ...] = ()
     if root is not None:
         partition = partition_rows(root.degrees, comm.size, balance)
-        header = (partition, root.columns.dtype, root.weights is not None)
-    partition, id_type, weighted = comm.broadcast_object(header)
+        header = (partition, root.columns.dtype, root.weights is not None, len(root.columns))
+    partition, id_type, weighted, total = comm.broadcast_object(header)
     rows = entries = np.zeros(comm.size, np.int64)
     if root is not None:
         rows, entries = partition.counts, np.diff(root.row_offsets[partition.offsets])
@@ -110,4 +114,4 @@ def scatter_rows(comm: Communicator, graph: Graph | None, balance: str = "rows")
         scatter(None if root is None else root.weights, entries, np.float64) if weighted else None
     )
     row_offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-    return RowBlock(partition, comm.rank, row_offsets, columns, weights)
+    return RowBlock(partition, comm.rank, row_offsets, columns, weights, total)

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn.functional import relu
 
@@ -31,6 +32,14 @@ class Structure2VecSettings:
     graph_term: str = field(
         default="mean",
         metadata={"help": "graph-level term: mean (the sum divided by N) or sum (the paper's)"},
+    )
+
+    degree_unit: str = field(
+        default="one",
+        metadata={
+            "help": "unit of sums over neighbours: one (the paper's), or mean: the mean degree of "
+            "the whole graph, so that sparse and dense graphs look alike"
+        },
     )
 
     def __post_init__(self) -> None:
@@ -81,12 +90,18 @@ class Structure2Vec(Policy):
         x = tensor(batch.local(solution.selected)).double().unsqueeze(-1)
         active = tensor(batch.local(solution.active)).double().unsqueeze(-1)
         positive, negative = map(tensor, batch.edge_sums(solution.active, degrees))
-        edge_sums = torch.stack([positive, negative], dim=-1) * active
+        if self.settings.degree_unit == "mean":
+            unit = np.maximum(batch.mean_degrees, 1e-9)[batch.graph_of[batch.lo : batch.hi]]
+            scale = tensor(batch.comm.device.from_host(1.0 / unit))[:, None, None]
+        else:
+            scale = torch.ones((), dtype=torch.float64, device=active.device)
+        edge_sums = torch.stack([positive, negative], dim=-1) * (active * scale)
         edge_basis = torch.stack([relu(self.theta2), relu(-self.theta2)]) @ self.theta3.T
         fixed = x * self.theta1 + edge_sums @ edge_basis
         embedding = relu(fixed)
         for _ in range(self.settings.layers - 1):
-            embedding = relu(fixed + neighbour_sum(batch, embedding, active) @ self.theta4.T)
+            sums = neighbour_sum(batch, embedding, active) * scale
+            embedding = relu(fixed + sums @ self.theta4.T)
         return embedding
 
     def forward(

@@ -486,10 +486,10 @@ def _pickles(value: object) -> bool:
 
 def _as_text(outcome: tuple[Any, Exception | None]) -> tuple[Any, Exception | None]:
     value, error = outcome
-    stand_in: Exception
+    stand_in: Any
     if error is None:
         stand_in = TypeError(f"{type(value).__name__} cannot be sent to other ranks")
     else:
         stand_in = RuntimeError(f"{type(error).__name__}: {error}")
-    stand_in.raised_on_root = True  # type: ignore[attr-defined]
+    stand_in.raised_on_root = True
     return None, stand_in

@@ -28,8 +28,8 @@ class _HeldOut:
     ----------
     mine : list of int
         Which graphs this group solves.
-    batch : GraphBatch
-        This rank's rows of them.
+    batch : GraphBatch, optional
+        This rank's rows of them; None where the group has none to solve.
     graphs : list of Graph
         All graphs of the set, whole.
     references : (graphs,) float64
@@ -39,7 +39,7 @@ class _HeldOut:
     """
 
     mine: list[int]
-    batch: GraphBatch
+    batch: GraphBatch | None
     graphs: list[Graph]
     references: NDArray[np.float64]
     kind: str
@@ -82,7 +82,7 @@ class Evaluation:
             graphs = list(whole_graphs(source))
             mine = list(range(group, len(graphs), groups))
             blocks = [row_block(graphs[i], comm.rank, comm.size, balance) for i in mine]
-            batch = GraphBatch(comm, blocks, collective=collective)
+            batch = GraphBatch(comm, blocks, collective=collective) if blocks else None
             name = source.name
             while name in self._sets:
                 name += "'"
@@ -122,12 +122,13 @@ class Evaluation:
 
     def _objectives(self, held_out: _HeldOut, policy: Policy) -> NDArray[np.float64]:
         found = np.zeros(len(held_out.graphs))
-        if held_out.mine:
+        if held_out.batch is not None:
             solutions = search(held_out.batch, self.problem, PolicyScorer(policy)).solutions
             if self.comm.rank == 0:
                 for i, nodes in zip(held_out.mine, solutions, strict=True):
                     graph = held_out.graphs[i]
-                    best = self.problem.improve(graph, nodes)
+                    forced = np.setdiff1d(self.problem.forced(graph), nodes)
+                    best = self.problem.improve(graph, np.concatenate([forced, nodes]))
                     found[i] = self.problem.objective(graph, best)
         total: NDArray[np.float64] = self.world.allreduce(found)
         return total

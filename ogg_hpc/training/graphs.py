@@ -46,7 +46,7 @@ def row_blocks(comm: Communicator, source: GraphSource, balance: str) -> Iterato
                 else:
                     partition = RowPartition.by_rows(int(store.nodes[i]), comm.size)
                 lo, hi = partition.range(comm.rank)
-                yield RowBlock(partition, comm.rank, *store.read_rows(i, lo, hi))
+                yield RowBlock(partition, comm.rank, *store.read_rows(i, lo, hi), int(store.nnz[i]))
     else:
         for graph in whole_graphs(source):
             yield row_block(graph, comm.rank, comm.size, balance)

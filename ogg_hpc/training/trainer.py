@@ -93,14 +93,18 @@ class Trainer:
         if explore < self.settings.epsilon(step):
             scorer = _RandomScorer(self.seed, self.group, step)
         ended = None
-        for _ in range(len(self.blocks) + 1):
+        empty: set[int] = set()
+        while len(empty) < len(self.blocks):
             outcome = self.environment.step(scorer)
             if outcome is not None:
                 node, reward = outcome
                 value = self._value_now() if self.settings.targets == "stored" else 0.0
                 self.replay.append(node, self._scaled(reward), value)
                 return ended
-            ended = float(self.replay.running_return)
+            if len(self.replay.running):
+                ended = float(self.replay.running_return)
+            else:
+                empty.add(self.replay.graph)
             self.environment = self._next_episode()
         raise SettingsError("no training graph has a candidate node; are there edges in them?")
 
