@@ -51,7 +51,7 @@ def _apply(function: Any, tensor: torch.Tensor, batch: GraphBatch) -> torch.Tens
 
 
 def neighbour_sum(batch: GraphBatch, rows: torch.Tensor, active: torch.Tensor) -> torch.Tensor:
-    """Sum each node's active neighbours' vectors: m * (A (m * X)) (collective).
+    """Sum each node's active neighbours' vectors: A (m * X) (collective).
 
     Parameters
     ----------
@@ -65,9 +65,10 @@ def neighbour_sum(batch: GraphBatch, rows: torch.Tensor, active: torch.Tensor) -
     Returns
     -------
     (rows, copies, K) tensor
+        Sums of nodes outside the mask too; the caller masks them.
     """
     result: torch.Tensor = _NeighbourSum.apply(rows * active, batch)  # type: ignore[no-untyped-call]
-    return result * active
+    return result
 
 
 def graph_sum(batch: GraphBatch, rows: torch.Tensor, graph: torch.Tensor) -> torch.Tensor:

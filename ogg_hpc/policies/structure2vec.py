@@ -87,21 +87,27 @@ class Structure2Vec(Policy):
         (rows, copies, K) float64 tensor
         """
         tensor = batch.comm.device.tensor
-        x = tensor(batch.local(solution.selected)).double().unsqueeze(-1)
         active = tensor(batch.local(solution.active)).double().unsqueeze(-1)
-        positive, negative = map(tensor, batch.edge_sums(solution.active, degrees))
+        unit = active
         if self.settings.degree_unit == "mean":
-            unit = np.maximum(batch.mean_degrees, 1e-9)[batch.graph_of[batch.lo : batch.hi]]
-            scale = tensor(batch.comm.device.from_host(1.0 / unit))[:, None, None]
-        else:
-            scale = torch.ones((), dtype=torch.float64, device=active.device)
-        edge_sums = torch.stack([positive, negative], dim=-1) * (active * scale)
+            mean = np.maximum(batch.mean_degrees, 1e-9)[batch.graph_of[batch.lo : batch.hi]]
+            unit = active / tensor(batch.comm.device.from_host(mean))[:, None, None]
+
+        x = tensor(batch.local(solution.selected)).double().unsqueeze(-1)
+        edge_sums = torch.stack(
+            [tensor(sums) for sums in batch.edge_sums(solution.active, degrees)], dim=-1
+        )
+        features = torch.cat([edge_sums * unit, x], dim=-1)
         edge_basis = torch.stack([relu(self.theta2), relu(-self.theta2)]) @ self.theta3.T
-        fixed = x * self.theta1 + edge_sums @ edge_basis
+        fixed = features @ torch.cat([edge_basis, self.theta1[None]])
         embedding = relu(fixed)
         for _ in range(self.settings.layers - 1):
-            sums = neighbour_sum(batch, embedding, active) * scale
-            embedding = relu(fixed + sums @ self.theta4.T)
+            sums = neighbour_sum(batch, embedding, active) * unit
+            embedding = (
+                torch.addmm(fixed.flatten(0, 1), sums.flatten(0, 1), self.theta4.T)
+                .relu_()
+                .reshape(fixed.shape)
+            )
         return embedding
 
     def forward(
