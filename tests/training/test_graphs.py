@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+
+from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.graphs.generators import GENERATORS, erdos_renyi
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.shards import write_shards, write_store
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.random import hash64, stream
+from ogg_hpc.training.graphs import row_blocks, whole_graphs
+from ogg_hpc.training.settings import GraphSource
+
+
+class OneOf(Communicator):
+    """One rank of several, for work that communicates nothing."""
+
+    def __init__(self, rank, size):
+        super().__init__()
+        self.rank, self.size = rank, size
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("graphs")
+    generator = np.random.default_rng(3)
+    graphs = []
+    for n in (9, 1, 14):
+        edges = np.argwhere(np.triu(generator.random((n, n)) < 0.4, 1))
+        graphs.append(Graph.from_edges(n, edges[:, 0], edges[:, 1], generator.random(len(edges))))
+    write_store(folder / "store.h5", graphs)
+    write_shards(folder / "shards", graphs, graphs_per_shard=2)
+    u, v, w = graphs[2].edges()
+    lines = [f"{a} {b} {c!r}\n" for a, b, c in zip(u.tolist(), v.tolist(), w.tolist(), strict=True)]
+    (folder / "one.edges").write_text("".join(lines))
+    return {
+        "generator": GraphSource(family="er", nodes=(6, 13), p=0.3, count=4),
+        "store": GraphSource(path=str(folder / "store.h5")),
+        "shards": GraphSource(path=str(folder / "shards")),
+        "file": GraphSource(path=str(folder / "one.edges")),
+    }
+
+
+@pytest.mark.parametrize("balance", ["rows", "edges"])
+@pytest.mark.parametrize("kind", ["generator", "store", "shards", "file"])
+def test_row_blocks_are_the_rows_of_the_whole_graphs(sources, kind, balance):
+    source = sources[kind]
+    ranks = [list(row_blocks(OneOf(rank, 3), source, balance)) for rank in range(3)]
+    graphs = list(whole_graphs(source))
+    assert len(graphs) == len(ranks[0]) > 0
+    for graph, blocks in zip(graphs, zip(*ranks, strict=True), strict=True):
+        assert all(block.n == graph.n for block in blocks)
+        columns = np.concatenate([block.columns for block in blocks])
+        np.testing.assert_array_equal(columns, graph.columns)
+        degrees = np.concatenate([np.diff(block.row_offsets) for block in blocks])
+        np.testing.assert_array_equal(degrees, graph.degrees)
+        assert (graph.weights is None) == (kind == "generator")
+        if graph.weights is not None:
+            weights = np.concatenate([block.weights for block in blocks])
+            np.testing.assert_array_equal(weights, graph.weights)
+
+
+def test_generated_graph_is_a_function_of_seed_and_number():
+    many = list(whole_graphs(GraphSource(family="er", nodes=20, p=0.2, count=5, seed=3)))
+    few = list(whole_graphs(GraphSource(family="er", nodes=20, p=0.2, count=2, seed=3)))
+    expected = erdos_renyi(20, 0.2, int(hash64(3, stream("graph"), 1)))
+    for graph in (many[1], few[1]):
+        np.testing.assert_array_equal(graph.columns, expected.columns)
+    other = next(whole_graphs(GraphSource(family="er", nodes=20, p=0.2, count=1, seed=4)))
+    assert not np.array_equal(other.columns, many[0].columns)
+
+
+def test_sizes_fill_their_range():
+    source = GraphSource(family="ba", nodes=(5, 8), d=2, count=60)
+    sizes = [graph.n for graph in whole_graphs(source)]
+    assert set(sizes) == {5, 6, 7, 8}
+
+
+@pytest.mark.parametrize("family", GENERATORS)
+def test_every_family_takes_its_parameters(family):
+    [graph] = whole_graphs(GraphSource(family=family, nodes=12, p=0.5, d=2, count=1))
+    assert graph.n == 12
+    assert graph.m > 0
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({}, "either `family` or `path`"),
+        ({"family": "er", "path": "x.h5"}, "either `family` or `path`"),
+        ({"family": "er", "nodes": (5,)}, r"a number or \[least, most\]"),
+        ({"family": "er", "nodes": (5, 4)}, r"a number or \[least, most\]"),
+        ({"family": "er", "nodes": (0, 4)}, r"a number or \[least, most\]"),
+        ({"family": "er", "count": 0}, "`count` must be at least 1"),
+    ],
+)
+def test_bad_source_is_refused(values, message):
+    with pytest.raises(SettingsError, match=message):
+        GraphSource(**values)
+
+
+def test_unknown_family_and_missing_file_are_refused():
+    with pytest.raises(SettingsError, match="family 'tree' is unknown; use er, ba"):
+        next(whole_graphs(GraphSource(family="tree")))
+    with pytest.raises(InputError, match=r"none\.h5"):
+        next(whole_graphs(GraphSource(path="none.h5")))
+
+
+def test_names_of_sources():
+    assert GraphSource(family="er", nodes=20).name == "er20"
+    assert GraphSource(family="ba", nodes=(5, 9)).name == "ba5-9"
+    assert GraphSource(path="some/where/real.mtx").name == "real"

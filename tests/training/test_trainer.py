@@ -1,0 +1,224 @@
+import copy
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.functional import relu
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.policies import dense_reference
+from ogg_hpc.policies.registry import make_policy
+from ogg_hpc.training.replay import Transitions
+
+GRAPHS = [erdos_renyi(9, 0.4, seed=1), barabasi_albert(12, 2, seed=2), erdos_renyi(7, 0.5, seed=3)]
+
+
+def transitions(graphs, prefixes, actions, followers, returns, discounts, values=None):
+    def prefix(parts):
+        nodes = np.array([node for part in parts for node in part], np.int64)
+        return nodes, np.array([len(part) for part in parts])
+
+    return Transitions(
+        np.array(graphs),
+        np.array(actions),
+        np.array(returns, float),
+        np.array(discounts, float),
+        np.zeros(len(actions)) if values is None else np.array(values, float),
+        prefix(prefixes),
+        prefix(followers),
+    )
+
+
+MIXED = transitions(
+    graphs=[0, 2, 1, 1],
+    prefixes=[[], [3], [0, 5], [2]],
+    actions=[4, 1, 7, 0],
+    followers=[[4, 2], [3, 1], [0, 5, 7, 1], [2, 0]],
+    returns=[-2.0, -1.0, -2.0, -1.5],
+    discounts=[0.81, 0.0, 0.81, 0.9],
+    values=[0.3, 5.0, -0.7, 0.2],
+)
+ONE_GRAPH = transitions(
+    graphs=[1, 1, 1],
+    prefixes=[[], [3], [0, 5]],
+    actions=[4, 1, 7],
+    followers=[[4, 2], [3, 1], [0, 5, 7]],
+    returns=[-2.0, -1.0, -2.0],
+    discounts=[0.81, 0.9, 0.0],
+)
+
+
+def masks(n, chosen):
+    selected = np.zeros(n, bool)
+    selected[chosen] = True
+    return selected, ~selected
+
+
+def torch_score(parameters, adjacency, chosen, node, layers, graph_term):
+    """Equations (1) and (2) for one node, on dense matrices that torch differentiates."""
+    selected, active = masks(len(adjacency), chosen)
+    A = torch.from_numpy(adjacency * np.outer(active, active))
+    x = torch.from_numpy(selected).double()
+    fixed = torch.outer(x, parameters["theta1"])
+    fixed = fixed + relu(A[:, :, None] * parameters["theta2"]).sum(1) @ parameters["theta3"].T
+    embedding = torch.zeros_like(fixed)
+    for _ in range(layers):
+        embedding = relu(fixed + (A != 0).double() @ embedding @ parameters["theta4"].T)
+    whole = embedding.mean(0) if graph_term == "mean" else embedding.sum(0)
+    both = torch.cat([parameters["theta5"] @ whole, parameters["theta6"] @ embedding[node]])
+    return relu(both) @ parameters["theta7"]
+
+
+def split(prefix):
+    nodes, lengths = prefix
+    return [part.tolist() for part in np.split(nodes, np.cumsum(lengths))[:-1]]
+
+
+def dense_values(tuples, target, settings):
+    """The best score of a candidate in each following state, on dense matrices."""
+    parameters = {name: value.numpy() for name, value in target.state_dict().items()}
+    values = []
+    for graph, chosen in zip(tuples.graphs, split(tuples.next_prefix), strict=True):
+        adjacency = GRAPHS[graph].to_scipy().toarray()
+        selected, active = masks(len(adjacency), chosen)
+        scores = dense_reference.scores(
+            parameters, adjacency, selected, active, settings.layers, settings.graph_term
+        )
+        candidates = active & (adjacency[:, active].sum(axis=1) > 0)
+        values.append(np.float32(scores[candidates].max()) if candidates.any() else 0.0)
+    return np.array(values, float)
+
+
+def dense_step(tuples, policy, targets, learning_rate):
+    """Return the loss and the parameters after one step of Adam."""
+    parameters = {
+        name: value.detach().clone().requires_grad_() for name, value in policy.named_parameters()
+    }
+    settings = policy.settings
+    loss = 0.0
+    for graph, chosen, action, target in zip(
+        tuples.graphs, split(tuples.prefix), tuples.actions, targets, strict=True
+    ):
+        adjacency = GRAPHS[graph].to_scipy().toarray()
+        score = torch_score(
+            parameters, adjacency, chosen, action, settings.layers, settings.graph_term
+        )
+        loss = loss + (score - target) ** 2 / len(targets)
+    loss.backward()
+    torch.optim.Adam(parameters.values(), lr=learning_rate).step()
+    return loss.item(), parameters
+
+
+@pytest.mark.parametrize("tuples", [MIXED, ONE_GRAPH], ids=["mixed", "one graph"])
+@pytest.mark.parametrize("targets", ["sampled", "stored"])
+@pytest.mark.parametrize("graph_term", ["mean", "sum"])
+def test_gradient_step_is_that_of_dense_matrices(make_trainer, tuples, targets, graph_term):
+    model = {"width": 5, "layers": 3, "graph_term": graph_term}
+    policy = make_policy("s2v", model, seed=3)
+    before = copy.deepcopy(policy)
+    trainer = make_trainer(GRAPHS, policy, targets=targets, learning_rate=0.01)
+    trainer.target = make_policy("s2v", model, seed=8)  # as after many steps
+    values = tuples.values
+    if targets == "sampled":
+        values = dense_values(tuples, trainer.target, policy.settings)
+        assert np.count_nonzero(values) >= 2
+    loss = trainer.update(tuples)
+
+    wanted = tuples.returns + tuples.discounts * values
+    expected_loss, expected = dense_step(tuples, before, wanted, 0.01)
+    assert loss == pytest.approx(expected_loss, rel=1e-6)
+    moved = 0
+    for name, value in policy.named_parameters():
+        np.testing.assert_allclose(
+            value.detach().numpy(), expected[name].detach().numpy(), rtol=0, atol=1e-6
+        )
+        moved += int((value != dict(before.named_parameters())[name]).sum())
+    assert moved > 20
+
+
+def test_state_without_candidates_is_worth_nothing(make_trainer):
+    trainer = make_trainer(GRAPHS, gamma=1.0)
+    everything = list(range(7))
+    tuples = transitions([2], [[]], [0], [everything], [-1.0], [1.0])
+    batch, groups = trainer._tuples_to_graphs(tuples)
+    state = trainer._state(batch, groups, *tuples.next_prefix)
+    assert trainer._values(trainer.target, batch, state).tolist() == [0.0]
+
+
+def test_target_network_is_refreshed_when_due(make_trainer):
+    trainer = make_trainer(GRAPHS, target_refresh=3)
+    start = copy.deepcopy(trainer.target.state_dict())
+    trainer.update(MIXED)
+    for step, equal in ((1, False), (2, False), (3, True)):
+        trainer.refresh_target(step)
+        theta = trainer.policy.theta7
+        assert torch.equal(trainer.target.theta7, theta) is equal
+        assert torch.equal(trainer.target.theta7, start["theta7"]) is not equal
+    assert trainer.target.theta7 is not theta
+
+
+def test_without_a_target_network_the_policy_values_states(make_trainer):
+    trainer = make_trainer(GRAPHS, target_refresh=0)
+    assert trainer.target is trainer.policy
+
+
+def test_greedy_acting_follows_the_policy(make_trainer, degree_policy, star):
+    trainer = make_trainer([star(4)], degree_policy(), epsilon_start=0.0, epsilon_end=0.0)
+    assert [trainer.act(step) for step in range(3)] == [None, -1 / 5, -1 / 5]
+    assert trainer.replay.state()["actions"][:3].tolist() == [4, 4, 4]
+    worst = make_trainer(
+        [star(4)], degree_policy(-1), epsilon_start=0.0, epsilon_end=0.0, reward="count"
+    )
+    assert [worst.act(step) for step in range(5)] == [None, None, None, None, -4.0]
+    assert worst.replay.state()["actions"][:5].tolist() == [0, 1, 2, 3, 0]
+
+
+def test_exploring_is_uniform_and_keyed_by_seed(make_trainer, degree_policy, star):
+    def first_actions(seed):
+        trainer = make_trainer([star(4)], degree_policy(), seed, epsilon_start=1.0, epsilon_end=1.0)
+        for step in range(300):
+            trainer.act(step)
+        state = trainer.replay.state()
+        return state["actions"][state["starts"][state["starts"] < 300]]
+
+    actions = first_actions(1)
+    counts = np.bincount(actions, minlength=5)
+    assert counts.min() > 0.5 * len(actions) / 5
+    np.testing.assert_array_equal(first_actions(1), actions)
+    other = first_actions(2)
+    assert len(other) != len(actions) or (other != actions).any()
+
+
+def test_stored_values_are_those_of_the_state_reached(make_trainer, degree_policy):
+    path = Graph.from_edges(4, [0, 1, 2], [1, 2, 3])
+    trainer = make_trainer(
+        [path], degree_policy(), targets="stored", n_step=1, gamma=0.5,
+        epsilon_start=0.0, epsilon_end=0.0, target_refresh=0,
+    )  # fmt: skip
+    trainer.act(0)  # node 1; the edge 2 - 3 is left, so that the best degree is 1
+    trainer.act(1)  # node 2; nothing is left
+    trainer.act(2)
+    tuples = trainer.replay.transitions(np.arange(2))
+    assert tuples.actions.tolist() == [1, 2]
+    assert tuples.values.tolist() == [1.0, 0.0]
+    assert tuples.discounts.tolist() == [0.5, 0.0]
+
+
+def test_graphs_without_edges_are_passed_over(make_trainer, star):
+    edgeless = Graph.from_edges(3, [], [])
+    trainer = make_trainer([edgeless, edgeless, edgeless, star(2)], reward="count")
+    returns = [trainer.act(step) for step in range(200)]
+    assert set(returns) <= {None, -1.0, -2.0}
+    assert set(trainer.replay.state()["graphs"].tolist()) == {3}
+    with pytest.raises(SettingsError, match="no training graph has a candidate node"):
+        make_trainer([edgeless, edgeless]).act(0)
+
+
+def test_ranks_that_disagree_are_named(make_trainer):
+    trainer = make_trainer(GRAPHS)
+    trainer.check_ranks_agree()
+    trainer.world.gather_objects = lambda digest: [digest, digest, "other"]
+    with pytest.raises(RuntimeError, match=r"ranks \[2\] hold other parameters than rank 0"):
+        trainer.check_ranks_agree()
