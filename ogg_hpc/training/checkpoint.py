@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +59,19 @@ def save_checkpoint(path: Path, trainer: Trainer, progress: dict[str, Any]) -> N
     trainer.world.on_root(write)
 
 
-def load_checkpoint(path: Path, trainer: Trainer) -> dict[str, Any]:
+def load_checkpoint(
+    path: Path, trainer: Trainer, check: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]:
     """Restore what `save_checkpoint` wrote and return its `progress` (collective).
+
+    Parameters
+    ----------
+    path
+        The file, on rank 0.
+    trainer
+        What is restored.
+    check
+        Raises, on every rank, if this `progress` is not to be resumed.
 
     Raises
     ------
@@ -67,6 +79,7 @@ def load_checkpoint(path: Path, trainer: Trainer) -> dict[str, Any]:
         A missing or damaged file, another format, or another number of groups.
     """
     header, arrays = trainer.world.on_root(lambda: _read(path))
+    check(header["progress"])
     if header["groups"] != trainer.groups:
         error = InputError(
             path,

@@ -111,9 +111,12 @@ def train(
         "best": None,
     }
     if resume:
-        found = load_checkpoint(folder / CHECKPOINT, trainer)
-        _check_fingerprint(folder, found, progress)
-        progress = found
+        fingerprint = progress["fingerprint"]
+        progress = load_checkpoint(
+            folder / CHECKPOINT,
+            trainer,
+            lambda found: _check_fingerprint(folder, found["fingerprint"], fingerprint),
+        )
         evaluation.restore(progress["first_objectives"])
     else:
         comm.on_root(lambda: _create(folder, settings))
@@ -245,8 +248,8 @@ def _fingerprint(settings: TrainSettings) -> str:
     return json.dumps(asdict(replace(settings, learning=learning, output=OutputSettings())))
 
 
-def _check_fingerprint(folder: Path, found: dict[str, Any], progress: dict[str, Any]) -> None:
-    if found["fingerprint"] != progress["fingerprint"]:
+def _check_fingerprint(folder: Path, found: str, wanted: str) -> None:
+    if found != wanted:
         error = SettingsError(
             f"{folder}: settings other than learning.steps and [output] differ from those of the "
             "checkpoint; start a new run instead"

@@ -1,4 +1,5 @@
 import pytest
+import torch
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
@@ -8,6 +9,15 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.settings import build
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
 from ogg_hpc.training.trainer import Trainer
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread():
+    """Graphs are too small to share, and a run must not depend on who runs it."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +76,12 @@ def small_document():
         "train": [source],
         "validation": [{**source, "seed": 9, "nodes": 14, "count": 8}],
         "learning": {"steps": 24, "batch": 8, "tau": 2, "epsilon_steps": 12, "target_refresh": 5},
-        "output": {"checkpoint_every": 8, "evaluate_every": 10, "check_every": 7},
+        "output": {
+            "checkpoint_every": 8,
+            "evaluate_every": 10,
+            "check_every": 7,
+            "tensorboard": False,
+        },
     }
 
 

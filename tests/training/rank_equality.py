@@ -1,0 +1,89 @@
+"""Run under four ranks: small trainings on parts of them, side by side.
+
+Usage: rank_equality.py FOLDER. Prints one JSON object: what each part found, by its name.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from ogg_hpc.graphs.generators import erdos_renyi
+from ogg_hpc.graphs.row_block import row_block
+from ogg_hpc.policies.registry import make_policy
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.runtime.launch import start
+from ogg_hpc.settings import build
+from ogg_hpc.training.run import train
+from ogg_hpc.training.settings import LearningSettings, TrainSettings
+from ogg_hpc.training.trainer import Trainer
+
+# Each line is a way to part four ranks: for each rank the name of its part, and R.
+PARTS = (
+    [("P1", 0), ("P3", 0), ("P3", 0), ("P3", 0)],
+    [("P2", 0), ("P2", 0), ("P2R1", 1), ("P2R1", 1)],
+    [("P4R2", 2)] * 4,
+)
+
+
+def fixed_losses(comm):
+    """Losses of 50 updates on tuples that no policy had a say in."""
+    graphs = [erdos_renyi(n, 0.3, seed=n) for n in (8, 11, 13)]
+    blocks = [row_block(graph, comm.rank, comm.size) for graph in graphs]
+    policy = make_policy("s2v", {"width": 8}, seed=1)
+    random = LearningSettings(batch=8, epsilon_start=1.0, epsilon_end=1.0, learning_rate=5e-3)
+    trainer = Trainer(comm, comm, 0, 1, blocks, MinimumVertexCover(), policy, random, 5)
+    for step in range(40):
+        trainer.act(step)
+    return [trainer.learn(step, 0) for step in range(50)]
+
+
+def run(comm, folder, ranks_per_graph):
+    """Actions, parameters and losses of a run."""
+    document = {
+        "model": {"width": 8},
+        "train": [{"family": "er", "nodes": [8, 14], "p": 0.3, "count": 8}],
+        "validation": [{"family": "er", "nodes": 12, "p": 0.3, "count": 3, "seed": 9}],
+        "learning": {"steps": 24, "batch": 8, "tau": 2, "epsilon_steps": 12, "target_refresh": 5},
+        "parallel": {"ranks_per_graph": ranks_per_graph},
+        "output": {"checkpoint_every": 24, "evaluate_every": 12, "tensorboard": False},
+    }
+    train(comm, build(TrainSettings, document), folder)
+    if comm.rank != 0:
+        return None
+    with np.load(folder / "checkpoint.npz") as archive:
+        arrays = dict(archive)
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    return {
+        "groups": sum(name.endswith("/actions") for name in arrays),
+        "actions": [
+            arrays[f"group/{group}/actions"][:24].tolist()
+            for group in range(2)
+            if f"group/{group}/actions" in arrays
+        ],
+        "parameters": np.concatenate(
+            [value.ravel() for name, value in sorted(arrays.items()) if name.startswith("policy/")]
+        ).tolist(),
+        "losses": [row["loss"] for row in rows if "loss" in row],
+        "ratios": [row["ratio"] for row in rows if "ratio" in row],
+    }
+
+
+def main(folder):
+    world = start("cpu")
+    found = {}
+    for parts in PARTS:
+        name, ranks_per_graph = parts[world.rank]
+        comm = world.split(sorted({part for part, _ in parts}).index(name))
+        result = run(comm, folder / name, ranks_per_graph)
+        losses = fixed_losses(comm) if ranks_per_graph == 0 else []
+        for name, result in world.gather_objects((name, result and {**result, "fixed": losses})):
+            if result is not None:
+                found[name] = result
+    if world.rank == 0:
+        print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

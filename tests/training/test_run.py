@@ -1,0 +1,201 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.graphs.shards import write_store
+from ogg_hpc.policies.file import load_policy
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.training.run import resume_settings, train
+
+
+def run(settings, folder, resume=False):
+    return train(Communicator(), settings, folder, resume=resume)
+
+
+def checkpoint(folder):
+    with np.load(folder / "checkpoint.npz") as archive:
+        return {name: value for name, value in archive.items() if name != "header"}
+
+
+def same_state(first, second):
+    a, b = checkpoint(first), checkpoint(second)
+    return a.keys() == b.keys() and all(np.array_equal(a[name], b[name]) for name in a)
+
+
+def same_policy(first, second):
+    a, b = (load_policy(str(path), "mvc").policy.state_dict() for path in (first, second))
+    return all(np.array_equal(a[name].numpy(), b[name].numpy()) for name in a)
+
+
+def metrics(folder):
+    return [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+
+
+def without_seconds(rows):
+    return [{key: value for key, value in row.items() if key != "seconds"} for row in rows]
+
+
+@pytest.fixture(scope="module")
+def whole(small_settings, tmp_path_factory):
+    """The folder of an undisturbed run."""
+    folder = tmp_path_factory.mktemp("whole")
+    run(small_settings(), folder)
+    return folder
+
+
+def test_folder_holds_what_a_run_promises(whole, small_settings):
+    record = json.loads((whole / "record.json").read_text())
+    assert (record["steps"], record["ranks"], record["groups"]) == (24, 1, 1)
+    assert record["references"] == {"ba14": "optimum"}
+    evaluations = [row for row in metrics(whole) if "ratio" in row]
+    assert [row["step"] for row in evaluations] == [0, 10, 20, 24]
+    assert all(row["score"] == row["ratio"]["ba14"] >= 1 for row in evaluations)
+    best = min(evaluations, key=lambda row: row["score"])
+    assert record["best"] == {"step": best["step"], "score": best["score"], "ratios": best["ratio"]}
+    assert record["first"]["score"] == evaluations[0]["score"]
+    stored = load_policy(str(whole / "best.npz"), "mvc")
+    assert stored.training["step"] == best["step"]
+    assert stored.training["settings"]["learning"]["steps"] == 24
+    assert load_policy(str(whole / "last.npz"), "mvc").training["step"] == 24
+    assert resume_settings(whole, []) == small_settings()
+
+
+def test_metrics_hold_each_step_once(whole):
+    steps = [row for row in metrics(whole) if "epsilon" in row]
+    assert [row["step"] for row in steps] == list(range(24))
+    assert steps[0]["loss"] is None
+    assert all(row["loss"] >= 0 for row in steps[2:])
+    assert [row["epsilon"] for row in steps[:13:6]] == pytest.approx([0.9, 0.5, 0.1])
+    returns = [row["return"] for row in steps if row["return"] is not None]
+    assert returns
+    assert all(-1 <= value < 0 for value in returns)
+
+
+def test_curves_are_written_for_tensorboard(small_settings, tmp_path):
+    pytest.importorskip("tensorboard")
+    run(small_settings(learning={"steps": 2}, output={"tensorboard": True}), tmp_path)
+    assert list((tmp_path / "tensorboard").glob("events.*"))
+
+
+def test_two_runs_are_identical(whole, small_settings, tmp_path):
+    run(small_settings(), tmp_path)
+    assert same_state(tmp_path, whole)
+    assert same_policy(tmp_path / "last.npz", whole / "last.npz")
+    assert same_policy(tmp_path / "best.npz", whole / "best.npz")
+    assert without_seconds(metrics(tmp_path)) == without_seconds(metrics(whole))
+
+
+def test_another_seed_gives_another_run(whole, small_settings, tmp_path):
+    run(small_settings(seed=1), tmp_path)
+    assert not same_policy(tmp_path / "last.npz", whole / "last.npz")
+
+
+def test_killed_run_resumes_bit_for_bit(whole, small_document, tmp_path, clean_environment):
+    config, folder = tmp_path / "small.toml", tmp_path / "run"
+    config.write_text(to_toml(small_document))
+    command = [sys.executable, "-m", "ogg_hpc", "train"]
+    with subprocess.Popen(
+        [*command, config, "--output", folder],
+        env=clean_environment, stderr=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        for line in process.stderr:
+            if line.startswith("step 20:"):
+                # Twelve steps after the only evaluation before it, four after a checkpoint.
+                os.kill(process.pid, signal.SIGKILL)
+                break
+    assert process.returncode == -signal.SIGKILL
+    assert not (folder / "record.json").exists()
+
+    subprocess.run(
+        [*command, "--resume", folder], env=clean_environment, check=True, capture_output=True
+    )
+    assert same_state(folder, whole)
+    assert same_policy(folder / "last.npz", whole / "last.npz")
+    assert same_policy(folder / "best.npz", whole / "best.npz")
+    assert without_seconds(metrics(folder)) == without_seconds(metrics(whole))
+    first, again = (json.loads((f / "record.json").read_text()) for f in (whole, folder))
+    assert again["best"] == first["best"]
+
+
+def test_finished_run_is_extended(whole, small_settings, tmp_path):
+    run(small_settings(learning={"steps": 16}), tmp_path)
+    longer = resume_settings(tmp_path, ["learning.steps=24", "output.evaluate_every=10"])
+    run(longer, tmp_path, resume=True)
+    assert same_state(tmp_path, whole)
+    assert [row["step"] for row in metrics(tmp_path) if "epsilon" in row] == list(range(24))
+
+
+def test_stored_targets_and_no_target_network_resume_too(small_settings, tmp_path):
+    learning = {"steps": 24, "targets": "stored", "target_refresh": 0, "n_step": 1}
+    run(small_settings(learning=learning), tmp_path / "whole")
+    run(small_settings(learning={**learning, "steps": 8}), tmp_path / "part")
+    run(resume_settings(tmp_path / "part", ["learning.steps=24"]), tmp_path / "part", resume=True)
+    assert same_state(tmp_path / "part", tmp_path / "whole")
+
+
+@pytest.mark.parametrize("change", ["learning.gamma=0.5", "seed=1", "model.width=4"])
+def test_resume_with_other_settings_is_refused(whole, change):
+    before = (whole / "metrics.jsonl").read_bytes()
+    with pytest.raises(SettingsError, match="differ from those of the checkpoint"):
+        run(resume_settings(whole, [change]), whole, resume=True)
+    assert (whole / "metrics.jsonl").read_bytes() == before
+
+
+def test_folder_of_another_run_is_refused(whole, small_settings):
+    with pytest.raises(SettingsError, match="holds a run already; continue it with --resume"):
+        run(small_settings(), whole)
+
+
+def test_resume_needs_a_run_with_a_checkpoint(whole, small_settings, tmp_path):
+    with pytest.raises(InputError, match=r"cannot resume: No such file.*is this a run\?"):
+        resume_settings(tmp_path, [])
+    with pytest.raises(InputError, match="no checkpoint"):
+        run(small_settings(), tmp_path, resume=True)
+    content = (whole / "checkpoint.npz").read_bytes()
+    (tmp_path / "checkpoint.npz").write_bytes(content[: len(content) // 2])
+    with pytest.raises(InputError, match=r"checkpoint\.npz: not a checkpoint, or a damaged one"):
+        run(small_settings(), tmp_path, resume=True)
+    np.savez(tmp_path / "checkpoint.npz", something=np.arange(2))
+    with pytest.raises(InputError, match="an archive, but not a checkpoint"):
+        run(small_settings(), tmp_path, resume=True)
+
+
+def test_run_without_held_out_graphs_writes_the_last_policy(small_settings, tmp_path):
+    record = run(small_settings(validation=[], learning={"steps": 4}), tmp_path)
+    assert (record["best"], record["first"]) == (None, None)
+    assert (tmp_path / "last.npz").exists()
+    assert not (tmp_path / "best.npz").exists()
+
+
+def test_training_finds_the_centres_of_stars(small_settings, star, tmp_path):
+    for name, sizes in (("train", (3, 5, 8)), ("validation", (4, 6, 7))):
+        write_store(tmp_path / f"{name}.h5", [star(leaves) for leaves in sizes])
+    settings = small_settings(
+        seed=6,
+        train=[{"path": str(tmp_path / "train.h5")}],
+        validation=[{"path": str(tmp_path / "validation.h5")}],
+        learning={"steps": 80, "batch": 16, "learning_rate": 1e-2, "epsilon_steps": 60},
+    )
+    record = run(settings, tmp_path / "run")
+    assert record["first"]["score"] == (4 + 6 + 7) / 3  # all leaves, at first
+    assert record["best"]["score"] < 2
+
+
+def to_toml(document):
+    """Write tables, arrays of tables and plain values, which JSON writes as TOML does."""
+    lines, tables = [], []
+    for key, value in document.items():
+        if isinstance(value, dict):
+            tables += [f"[{key}]", *(f"{k} = {json.dumps(v)}" for k, v in value.items())]
+        elif isinstance(value, list):
+            for row in value:
+                tables += [f"[[{key}]]", *(f"{k} = {json.dumps(v)}" for k, v in row.items())]
+        else:
+            lines.append(f"{key} = {json.dumps(value)}")
+    return "\n".join([*lines, *tables]) + "\n"
