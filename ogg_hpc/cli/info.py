@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from ogg_hpc.cli.options import add_run_options, print_json, start_ranks
+from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
 
 
 def add_parser(subparsers: Any) -> None:
@@ -33,18 +33,17 @@ def run(args: argparse.Namespace) -> int:
         print_json(record)
         return 0
 
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    out = console()
     versions = Table("library", "version", title="Versions")
     for name, version in record["versions"].items():
         versions.add_row(name, version or "not installed")
-    console.print(versions)
+    out.print(versions)
     mpi = record["mpi"]
-    console.print(f"MPI: {mpi['library']} (GPU-aware: {'yes' if mpi['gpu_aware'] else 'no'})")
+    out.print(f"MPI: {mpi['library']} (GPU-aware: {'yes' if mpi['gpu_aware'] else 'no'})")
     ranks = Table("rank", "host", "local rank", "device", "threads", title="Ranks")
     for row in record["ranks"]:
         ranks.add_row(*(str(value) for value in row.values()))
-    console.print(ranks)
+    out.print(ranks)
     return 0

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ogg_hpc.cli import data, info, solve, train, verify
 from ogg_hpc.errors import OggError
@@ -15,6 +15,10 @@ from ogg_hpc.runtime.launch import end_job, promised_rank, promised_size, start
 
 class _Parser(argparse.ArgumentParser):
     """A parser that speaks on rank 0 alone: all ranks see the same command line."""
+
+    def print_help(self, file: Any = None) -> None:
+        if promised_rank() == 0:
+            super().print_help(file)
 
     def error(self, message: str) -> NoReturn:
         if promised_rank() != 0:
@@ -47,9 +51,12 @@ def _run(args: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
-    args = build_parser().parse_args(arguments)
     try:
-        code = _run(args)
+        try:
+            code = _run(build_parser().parse_args(arguments))
+        except SystemExit:  # of the parser, which may have printed help
+            sys.stdout.flush()
+            raise
         sys.stdout.flush()
     except OggError as error:
         code = end_job(error)

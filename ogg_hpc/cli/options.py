@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import Any
 
 from ogg_hpc.runtime.communicator import Communicator
@@ -31,6 +32,18 @@ def start_ranks(args: argparse.Namespace) -> Communicator:
     from ogg_hpc.runtime.launch import start
 
     return start(args.device, args.gpu_aware)
+
+
+def console() -> Any:
+    """Return a rich console for tables, 100 columns wide where it is no terminal."""
+    from rich.console import Console
+
+    class _Console(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # rich itself would exit with 1
+
+    # File names and help texts may hold brackets, which are no markup.
+    return _Console(width=None if sys.stdout.isatty() else 100, markup=False)
 
 
 def print_json(record: Any) -> None:

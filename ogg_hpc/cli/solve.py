@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.cli.options import add_run_options, print_json, start_ranks
+from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
 
 _DESCRIPTION = """\
 Solve a graph optimisation problem with a learned policy (Alg. 4), remove what is redundant,
@@ -126,14 +126,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _output(graph: str, problem: str) -> Path:
-    name = Path(graph).name
-    stem, _, index = name.partition(".h5:")
-    stem = f"{stem}.{index}" if index else name.partition(".")[0]
+    """Name the solution after the graph: ``a.b.mtx.gz`` gives ``a.b.mvc.json``."""
+    store, colon, index = graph.rpartition(":")
+    indexed = bool(colon) and index.isdigit()
+    name = Path(store if indexed else graph)
+    if name.suffix in (".gz", ".bz2", ".xz", ".zst"):
+        name = name.with_suffix("")
+    stem = f"{name.stem}.{index}" if indexed else name.stem
     return Path(f"{stem}.{problem.rpartition(':')[2]}.json")
 
 
 def _print_table(record: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     graph, seconds = record["graph"], record["seconds"]
@@ -151,4 +154,4 @@ def _print_table(record: dict[str, Any]) -> None:
         ("solution", record["solution"]),
     ):
         table.add_row(name, str(value))
-    Console(width=None if sys.stdout.isatty() else 100).print(table)
+    console().print(table)

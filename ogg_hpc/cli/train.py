@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.cli.options import add_run_options, print_json, start_ranks
+from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
 
 _DESCRIPTION = """\
 Learn a policy by deep Q-learning (Alg. 5). CONFIG is a TOML file, or the name of a preset:
@@ -92,12 +92,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_settings(kind: type[Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from ogg_hpc.settings import describe
 
     table = Table("key", "default", "meaning", box=None)
     for key, default, text in describe(kind):
-        table.add_row(key.replace("[", r"\["), default, text)
-    Console().print(table)
+        table.add_row(key, default, text)
+    console().print(table)

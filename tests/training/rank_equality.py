@@ -78,9 +78,9 @@ def main(folder):
         comm = world.split(sorted({part for part, _ in parts}).index(name))
         result = run(comm, folder / name, ranks_per_graph)
         losses = fixed_losses(comm) if ranks_per_graph == 0 else []
-        for name, result in world.gather_objects((name, result and {**result, "fixed": losses})):
-            if result is not None:
-                found[name] = result
+        for part, value in world.gather_objects((name, result and {**result, "fixed": losses})):
+            if value is not None:
+                found[part] = value
     if world.rank == 0:
         print(json.dumps(found))
 

@@ -1,0 +1,100 @@
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = ("torch", "scipy", "numba", "h5py", "mpi4py", "cupy", "networkx")
+COMMANDS = ("info", "data", "solve", "verify", "train")
+
+
+def loaded_by(code, environment):
+    """Return which heavy libraries a piece of code has loaded when it ends."""
+    report = (
+        "import atexit, sys\n"
+        f"atexit.register(lambda: print('LOADED', *(m for m in {HEAVY} if m in sys.modules)))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", report + code],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return done.stdout.rpartition("LOADED")[2].split()
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import ogg_hpc",
+        "from ogg_hpc.cli.main import main\nmain(['--help'])",
+        "from ogg_hpc.cli.main import main\nmain(['solve', '--help'])",
+        "from ogg_hpc.cli.main import main\nmain(['train', '--help'])",
+    ],
+)
+def test_help_loads_no_heavy_library(code, clean_environment):
+    assert loaded_by(code, clean_environment) == []
+
+
+def test_what_is_loaded_is_noticed(clean_environment):
+    assert loaded_by("import ogg_hpc, h5py", clean_environment) == ["h5py"]
+
+
+def test_help_lists_all_commands(ogg):
+    code, out, err = ogg("--help")
+    assert (code, err) == (0, "")
+    assert all(f"\n    {command} " in out for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(ogg, command):
+    code, out, err = ogg(command, "--help")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"usage: ogg-hpc {command} ")
+    assert "xample" in out or command == "data"  # which has subcommands of its own
+
+
+@pytest.mark.parametrize("command", ["info", "solve", "train"])
+def test_every_option_states_its_default(ogg, command):
+    _, out, _ = ogg(command, "--help")
+    options = out.partition("options:")[2].partition("examples:")[0].split("\n  -")[1:]
+    flags = ("h, --help", "-json", "-settings", "-undirected", "-resume")
+    missing = [
+        option for option in options
+        if not option.startswith(flags) and "(default: " not in " ".join(option.split())
+    ]  # fmt: skip
+    assert missing == []
+    assert len(options) > 3
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["bogus"],
+        ["info", "--bogus"],
+        ["solve"],
+        ["solve", "graph", "--seed", "many"],
+        ["solve", "graph", "--device", "tpu"],
+        ["train", "--set"],
+        ["data", "generate", "tree"],
+    ],
+)
+def test_wrong_command_line_exits_with_two(ogg, arguments):
+    code, out, err = ogg(*arguments)
+    assert (code, out) == (2, "")
+    assert "error: " in err.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["info"], ["info", "--json"], ["--help"], ["train", "--settings"]]
+)
+def test_reader_that_leaves_is_no_error(start_ogg, closed_pipe, arguments):
+    done = start_ogg(*arguments, stdout=closed_pipe, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bug_keeps_its_traceback(ogg, monkeypatch):
+    def fail(comm):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("ogg_hpc.runtime.environment.describe", fail)
+    with pytest.raises(ZeroDivisionError):
+        ogg("info")

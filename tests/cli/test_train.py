@@ -1,0 +1,100 @@
+import json
+
+import pytest
+
+CONFIG = """\
+seed = 2
+[model]
+width = 4
+[[train]]
+family = "ba"
+nodes = 8
+d = 1
+count = 3
+[[validation]]
+family = "ba"
+nodes = 9
+d = 1
+count = 2
+seed = 5
+[learning]
+steps = 6
+batch = 4
+tau = 1
+[output]
+checkpoint_every = 3
+evaluate_every = 3
+tensorboard = false
+"""
+
+
+@pytest.fixture
+def config(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.toml").write_text(CONFIG)
+    return tmp_path / "mine.toml"
+
+
+def test_json_is_one_object(ogg, one_object, config):
+    code, out, err = ogg("train", config, "--output", "run", "--json")
+    record = one_object(out)
+    assert code == 0
+    assert (record["folder"], record["steps"]) == ("run", 6)
+    assert record["best"]["score"] >= 1
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["step 0", "step 3", "step 6"]
+
+
+def test_run_is_named_after_its_configuration(ogg, config, tmp_path):
+    code, out, _ = ogg("train", config, "--set", "learning.steps=4")
+    assert code == 0
+    assert out.startswith("best policy at step ")
+    assert "runs/mine/best.npz written after " in out
+    assert json.loads((tmp_path / "runs/mine/settings.json").read_text())["learning"]["steps"] == 4
+
+
+def test_trained_policy_solves(ogg, config, one_object, tmp_path):
+    assert ogg("train", config, "--output", "run")[0] == 0
+    (tmp_path / "g.edges").write_text("0 1\n1 2\n2 3\n")
+    code, out, _ = ogg("solve", "g.edges", "--policy", "run/best.npz", "--json")
+    assert (code, one_object(out)["objective"]) == (0, 2)
+
+
+def test_resume_continues_and_takes_no_configuration(ogg, config):
+    assert ogg("train", config, "--output", "run")[0] == 0
+    code, _, err = ogg("train", "--resume", "run", "--set", "learning.steps=9")
+    assert code == 0
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["step 6", "step 9"]
+    code, _, err = ogg("train", config, "--resume", "run")
+    assert code == 2
+    assert "--resume takes CONFIG and --output from the run" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "name a TOML file, a preset (default, paper), or a run to --resume"),
+        (["none.toml"], "none.toml: cannot read the settings"),
+        (["mine.toml", "--set", "learning.stepz=3"], "unknown key learning.stepz; did you mean"),
+        (["mine.toml", "--set", "model.width=0"], "model.width and model.layers must be"),
+        (["mine.toml", "--set", "policy=gcn"], "policy network 'gcn' is unknown"),
+        (["mine.toml", "--set", "problem=tsp"], "unknown problem 'tsp'"),
+        (["mine.toml", "--set", "parallel.ranks_per_graph=2"], "1 ranks cannot form groups of 2"),
+        (["--resume", "none"], "cannot resume: No such file or directory; is this a run?"),
+    ],
+)
+def test_user_error_is_one_message_and_exit_code_two(ogg, config, arguments, message):
+    code, out, err = ogg("train", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith("ogg-hpc: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert not (config.parent / "runs").exists()
+
+
+def test_settings_are_listed_with_brackets(ogg):
+    code, out, _ = ogg("train", "--settings")
+    assert code == 0
+    assert "[[train]] family" in out
+    assert "[least, most]" in out
+    for line in ("learning.gamma", "parallel.ranks_per_graph", "output.evaluate_every"):
+        assert line in out
