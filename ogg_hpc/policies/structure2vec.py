@@ -47,6 +47,8 @@ class Structure2VecSettings:
             raise SettingsError("model.width and model.layers must be at least 1")
         if self.graph_term not in ("mean", "sum"):
             raise SettingsError(f"model.graph_term is mean or sum, not {self.graph_term!r}")
+        if self.degree_unit not in ("one", "mean"):
+            raise SettingsError(f"model.degree_unit is one or mean, not {self.degree_unit!r}")
 
 
 class Structure2Vec(Policy):

@@ -115,8 +115,9 @@ def train(
         progress = load_checkpoint(
             folder / CHECKPOINT,
             trainer,
-            lambda found: _check_fingerprint(folder, found["fingerprint"], fingerprint),
+            lambda found: _check_resumable(folder, found, settings, fingerprint),
         )
+        comm.on_root(lambda: _write_json(folder / SETTINGS, asdict(settings)))
         evaluation.restore(progress["first_objectives"])
     else:
         comm.on_root(lambda: _create(folder, settings))
@@ -248,12 +249,22 @@ def _fingerprint(settings: TrainSettings) -> str:
     return json.dumps(asdict(replace(settings, learning=learning, output=OutputSettings())))
 
 
-def _check_fingerprint(folder: Path, found: str, wanted: str) -> None:
-    if found != wanted:
-        error = SettingsError(
+def _check_resumable(
+    folder: Path, found: dict[str, Any], settings: TrainSettings, fingerprint: str
+) -> None:
+    message = None
+    if found["fingerprint"] != fingerprint:
+        message = (
             f"{folder}: settings other than learning.steps and [output] differ from those of the "
             "checkpoint; start a new run instead"
         )
+    elif found["step"] > settings.learning.steps:
+        message = (
+            f"{folder}: the checkpoint is of step {found['step']}, beyond learning.steps = "
+            f"{settings.learning.steps}; raise it with --set"
+        )
+    if message is not None:
+        error = SettingsError(message)
         error.collective = True
         raise error
 

@@ -28,6 +28,7 @@ def test_model_table_is_checked():
         ({"widht": 3}, r"unknown key model\.widht; did you mean width"),
         ({"width": "3"}, r"model\.width must be an integer"),
         ({"width": 0}, r"model\.width and model\.layers must be at least 1"),
+        ({"degree_unit": "two"}, r"model\.degree_unit is one or mean, not 'two'"),
         ({"graph_term": "max"}, r"model\.graph_term is mean or sum, not 'max'"),
     ):
         with pytest.raises(SettingsError, match=message):

@@ -18,8 +18,8 @@ def relu(x):
     return max(x, 0.0)
 
 
-def make(layers, graph_term="sum", **thetas):
-    policy = Structure2Vec(Structure2VecSettings(1, layers, graph_term))
+def make(layers, graph_term="sum", degree_unit="one", **thetas):
+    policy = Structure2Vec(Structure2VecSettings(1, layers, graph_term, degree_unit))
     for name, value in thetas.items():
         parameter = getattr(policy, name)
         parameter.data = torch.tensor(value, dtype=torch.float64).reshape(parameter.shape)
@@ -91,6 +91,22 @@ def test_graph_term(graph_term, divisor):
     found = scores(policy, batch, start_solution(batch))[:, 0]
     of_pair = 2 / (1 if graph_term == "sum" else 2)
     np.testing.assert_allclose(found, [4 / divisor] * 3 + [of_pair] * 2, rtol=1e-14)
+
+
+def test_mean_degree_as_unit_of_sums_over_neighbours():
+    policy = make(2, degree_unit="mean", theta1=1.0, theta2=1.0, theta3=1.0, theta4=1.0)
+    batch = batch_of(path(), Graph.from_edges(2, [0], [1]), Graph.from_edges(1, [], []))
+    with torch.no_grad():
+        embedding = policy.embed(batch, start_solution(batch)).numpy()[:, 0, 0]
+    unit = 4 / 3  # of the path; that of the pair is 1
+    end, middle = 1 / unit, 2 / unit
+    expected = [end + middle / unit, middle + 2 * end / unit, end + middle / unit, 2, 2, 0]
+    np.testing.assert_allclose(embedding, expected, rtol=1e-14)
+    # The unit is that of the whole graph, whatever has left it; x has no unit.
+    with torch.no_grad():
+        left = PartialSolution(column([1, 0, 0, 0, 0, 0]), column([0, 1, 1, 1, 1, 1]))
+        embedding = policy.embed(batch, left).numpy()[:3, 0, 0]
+    np.testing.assert_allclose(embedding, [1, end + end / unit, end + end / unit], rtol=1e-14)
 
 
 def test_preferences_differ_from_scores_by_one_number_a_graph():

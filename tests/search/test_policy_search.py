@@ -38,7 +38,8 @@ class ByTable:
 
 
 def structure2vec(seed, residual=True):
-    scorer = PolicyScorer(Structure2Vec(Structure2VecSettings(width=6), seed=seed))
+    settings = Structure2VecSettings(width=6, degree_unit=("one", "mean")[seed % 2])
+    scorer = PolicyScorer(Structure2Vec(settings, seed=seed))
     scorer.residual = residual
     return scorer
 

@@ -15,7 +15,7 @@ from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.settings import build
-from ogg_hpc.training.run import train
+from ogg_hpc.training.run import resume_settings, train
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
 from ogg_hpc.training.trainer import Trainer
 
@@ -24,6 +24,7 @@ PARTS = (
     [("P1", 0), ("P3", 0), ("P3", 0), ("P3", 0)],
     [("P2", 0), ("P2", 0), ("P2R1", 1), ("P2R1", 1)],
     [("P4R2", 2)] * 4,
+    [("P4R2 resumed", 2)] * 4,
 )
 
 
@@ -39,8 +40,8 @@ def fixed_losses(comm):
     return [trainer.learn(step, 0) for step in range(50)]
 
 
-def run(comm, folder, ranks_per_graph):
-    """Actions, parameters and losses of a run."""
+def run(comm, folder, ranks_per_graph, interrupted):
+    """Actions, parameters and ratios of a run, which may be interrupted and resumed."""
     document = {
         "model": {"width": 8},
         "train": [{"family": "er", "nodes": [8, 14], "p": 0.3, "count": 8}],
@@ -49,7 +50,16 @@ def run(comm, folder, ranks_per_graph):
         "parallel": {"ranks_per_graph": ranks_per_graph},
         "output": {"checkpoint_every": 24, "evaluate_every": 12, "tensorboard": False},
     }
-    train(comm, build(TrainSettings, document), folder)
+    if interrupted:
+        learning = {**document["learning"], "steps": 12}
+        output = {**document["output"], "checkpoint_every": 12}
+        train(
+            comm, build(TrainSettings, {**document, "learning": learning, "output": output}), folder
+        )
+        again = comm.on_root(lambda: resume_settings(folder, ["learning.steps=24"]))
+        train(comm, again, folder, resume=True)
+    else:
+        train(comm, build(TrainSettings, document), folder)
     if comm.rank != 0:
         return None
     with np.load(folder / "checkpoint.npz") as archive:
@@ -65,7 +75,6 @@ def run(comm, folder, ranks_per_graph):
         "parameters": np.concatenate(
             [value.ravel() for name, value in sorted(arrays.items()) if name.startswith("policy/")]
         ).tolist(),
-        "losses": [row["loss"] for row in rows if "loss" in row],
         "ratios": [row["ratio"] for row in rows if "ratio" in row],
     }
 
@@ -76,7 +85,7 @@ def main(folder):
     for parts in PARTS:
         name, ranks_per_graph = parts[world.rank]
         comm = world.split(sorted({part for part, _ in parts}).index(name))
-        result = run(comm, folder / name, ranks_per_graph)
+        result = run(comm, folder / name, ranks_per_graph, name.endswith("resumed"))
         losses = fixed_losses(comm) if ranks_per_graph == 0 else []
         for part, value in world.gather_objects((name, result and {**result, "fixed": losses})):
             if value is not None:

@@ -49,6 +49,7 @@ def test_row_blocks_are_the_rows_of_the_whole_graphs(sources, kind, balance):
     assert len(graphs) == len(ranks[0]) > 0
     for graph, blocks in zip(graphs, zip(*ranks, strict=True), strict=True):
         assert all(block.n == graph.n for block in blocks)
+        assert all(block.entries == len(graph.columns) for block in blocks)
         columns = np.concatenate([block.columns for block in blocks])
         np.testing.assert_array_equal(columns, graph.columns)
         degrees = np.concatenate([np.diff(block.row_offsets) for block in blocks])

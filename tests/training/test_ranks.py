@@ -47,3 +47,7 @@ def test_results_depend_on_the_number_of_groups_alone(found):
     np.testing.assert_allclose(four["parameters"], two["parameters"], rtol=0, atol=1e-9)
     difference = np.subtract(two["parameters"], found["P1"]["parameters"])
     assert np.abs(difference).max() > 1e-4
+
+
+def test_groups_resume_bit_for_bit(found):
+    assert found["P4R2 resumed"] == found["P4R2"]

@@ -129,6 +129,12 @@ def test_finished_run_is_extended(whole, small_settings, tmp_path):
     run(longer, tmp_path, resume=True)
     assert same_state(tmp_path, whole)
     assert [row["step"] for row in metrics(tmp_path) if "epsilon" in row] == list(range(24))
+    assert resume_settings(tmp_path, []) == longer  # so that it may be killed again
+
+
+def test_run_is_not_resumed_to_an_earlier_step(whole):
+    with pytest.raises(SettingsError, match=r"of step 24, beyond learning\.steps = 20"):
+        run(resume_settings(whole, ["learning.steps=20"]), whole, resume=True)
 
 
 def test_stored_targets_and_no_target_network_resume_too(small_settings, tmp_path):
