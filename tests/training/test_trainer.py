@@ -147,6 +147,16 @@ def test_state_without_candidates_is_worth_nothing(make_trainer):
     assert trainer._values(trainer.target, batch, state).tolist() == [0.0]
 
 
+def test_values_are_rounded_as_in_a_search(make_trainer):
+    trainer = make_trainer(GRAPHS)
+    batch, groups = trainer._tuples_to_graphs(MIXED)
+    state = trainer._state(batch, groups, *MIXED.prefix)
+    values = trainer._values(trainer.target, batch, state)
+    assert values.dtype == np.float64
+    assert np.count_nonzero(values) > 0
+    np.testing.assert_array_equal(values, values.astype(np.float32))
+
+
 def test_target_network_is_refreshed_when_due(make_trainer):
     trainer = make_trainer(GRAPHS, target_refresh=3)
     start = copy.deepcopy(trainer.target.state_dict())
