@@ -239,8 +239,13 @@ class Communicator:
         """Wait for all ranks."""
 
     def split(self, colour: int) -> Communicator:
-        """Return the communicator of all ranks that pass the same colour (collective)."""
-        return self
+        """Return the communicator of all ranks that pass the same colour (collective).
+
+        Its calls count towards this communicator's totals.
+        """
+        part = Communicator(self.device, gpu_aware=self.gpu_aware)
+        part.counts = self.counts
+        return part
 
     def on_root(self, function: Callable[[], T]) -> T:
         """Run a function on rank 0 alone and hand its result, or its exception, to all ranks.
