@@ -60,10 +60,13 @@ class Problem(ABC):
         What ``--problem`` takes.
     maximize
         Whether a larger objective is better.
+    several_at_once
+        Whether any candidates may be chosen in one step; if not, it is solved one node a step.
     """
 
     name: ClassVar[str]
     maximize: ClassVar[bool]
+    several_at_once: ClassVar[bool] = False
 
     # Rules over a row-partitioned batch.
 

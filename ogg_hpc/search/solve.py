@@ -25,7 +25,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.search.policy_search import SearchResult, search
-from ogg_hpc.search.schedule import Schedule, load_schedule
+from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
 
 ENGINES = ("auto", "reference")
 
@@ -44,7 +44,8 @@ class SolveSettings:
     policy_class
         ``FILE.py:CLASS`` of the user's own network, if the parameter file is of one.
     select
-        Nodes chosen a step: ``one``, ``adaptive``, or a TOML file.
+        Nodes chosen a step: ``one``, ``adaptive``, or a TOML file. A problem that does not allow
+        several at once is always solved with ``one``.
     engine
         ``auto`` or ``reference``.
     collective, balance
@@ -283,7 +284,8 @@ def _as_graph(source: Any, settings: SolveSettings) -> Graph:
 def _check(settings: SolveSettings) -> tuple[Problem, Schedule]:
     if settings.engine not in ENGINES:
         raise SettingsError(f"engine {settings.engine!r} is unknown; use {', '.join(ENGINES)}")
-    return problem_by_name(settings.problem), load_schedule(settings.select)
+    problem, schedule = problem_by_name(settings.problem), load_schedule(settings.select)
+    return problem, schedule if problem.several_at_once else ONE
 
 
 def _summary(seconds: list[float]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """Experience replay as episode prefixes.
 
 The partial solution of step t is the first t actions of its episode, so a tuple is an action
-and a reward, 12 bytes (20 with a stored bootstrap value), instead of the 8(N/P + 1) bytes of a
+and a reward, 12 bytes (20 with a stored value), instead of the 8(N/P + 1) bytes of a
 stored mask. Episodes lie one after another in a ring; an episode is gone as soon as its first
 action is overwritten.
 """
@@ -31,7 +31,7 @@ class Transitions:
         Discounted sum of the rewards up to the next state.
     discounts : (B,) float64
         Factor of the next state's value: gamma to the number of rewards summed, 0 if terminal.
-    values : (B,) float64
+    values : (B,) float64, optional
         The next state's value as stored when it was reached.
     prefix, next_prefix : (nodes, lengths)
         Chosen nodes of the states and of the next states, concatenated, and (B,) how many each.
@@ -41,7 +41,7 @@ class Transitions:
     actions: NDArray[np.int64]
     returns: NDArray[np.float64]
     discounts: NDArray[np.float64]
-    values: NDArray[np.float64]
+    values: NDArray[np.float64] | None
     prefix: tuple[NDArray[np.int64], NDArray[np.int64]]
     next_prefix: tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -57,15 +57,19 @@ class ReplayBuffer:
         Rewards summed in a target.
     gamma
         Discount factor.
+    stores_values
+        Whether a value is stored with each step.
     """
 
-    def __init__(self, capacity: int, n_step: int, gamma: float) -> None:
+    def __init__(
+        self, capacity: int, n_step: int, gamma: float, stores_values: bool = False
+    ) -> None:
         self._capacity = capacity
         self._n_step = n_step
         self._gamma = gamma
         self._actions = np.zeros(capacity, np.int32)
         self._rewards = np.zeros(capacity, np.float64)
-        self._values = np.zeros(capacity, np.float64)
+        self._values = np.zeros(capacity if stores_values else 0, np.float64)
         # Steps are numbered from 0 for ever; step i lies at i modulo capacity.
         self._end = 0
         self._starts: list[int] = []
@@ -117,7 +121,9 @@ class ReplayBuffer:
                 "raise learning.replay"
             )
         place = self._end % self._capacity
-        self._actions[place], self._rewards[place], self._values[place] = action, reward, value
+        self._actions[place], self._rewards[place] = action, reward
+        if len(self._values):
+            self._values[place] = value
         self._end += 1
 
     def usable(self) -> tuple[int, int]:
@@ -158,7 +164,7 @@ class ReplayBuffer:
             actions=self._actions[steps % self._capacity].astype(np.int64),
             returns=returns,
             discounts=discounts,
-            values=self._values[(following - 1) % self._capacity],
+            values=self._values[(following - 1) % self._capacity] if len(self._values) else None,
             prefix=self._prefix(start, steps - start),
             next_prefix=self._prefix(start, following - start),
         )

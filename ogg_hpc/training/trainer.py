@@ -74,7 +74,9 @@ class Trainer:
         # Without a target network the policy itself values the states that follow.
         self.target = copy.deepcopy(policy) if settings.target_refresh else policy
         self.optimizer = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
-        self.replay = ReplayBuffer(settings.replay, settings.n_step, settings.gamma)
+        self.replay = ReplayBuffer(
+            settings.replay, settings.n_step, settings.gamma, settings.targets == "stored"
+        )
         self.episodes = 0
         self.environment = self._next_episode()
 
@@ -157,6 +159,7 @@ class Trainer:
         """Make one gradient step on given tuples (collective)."""
         batch, groups = self._tuples_to_graphs(transitions)
         if self.settings.targets == "stored":
+            assert transitions.values is not None
             values = transitions.values
         else:
             following = self._state(batch, groups, *transitions.next_prefix)

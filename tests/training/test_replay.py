@@ -103,7 +103,7 @@ def fill(buffer, episodes):
 )
 def test_tuples_are_those_of_plain_lists(episodes, capacity, n_step, gamma):
     plain = fill(PlainReplay(capacity, n_step, gamma), episodes)
-    buffer = fill(ReplayBuffer(capacity, n_step, gamma), episodes)
+    buffer = fill(ReplayBuffer(capacity, n_step, gamma, stores_values=True), episodes)
     expected = plain.tuples()
     first, last = buffer.usable()
     assert list(range(first, last)) == sorted(expected)
@@ -118,8 +118,8 @@ def test_tuples_are_those_of_plain_lists(episodes, capacity, n_step, gamma):
 
 @given(episodes=EPISODES, more=EPISODES, capacity=st.integers(7, 25))
 def test_restored_buffer_goes_on_as_the_stored_one(episodes, more, capacity):
-    buffer = fill(ReplayBuffer(capacity, 2, 0.5), episodes)
-    restored = ReplayBuffer(capacity, 2, 0.5)
+    buffer = fill(ReplayBuffer(capacity, 2, 0.5, stores_values=True), episodes)
+    restored = ReplayBuffer(capacity, 2, 0.5, stores_values=True)
     restored.restore({name: value.copy() for name, value in buffer.state().items()})
     for step in range(5):
         for either in (buffer, restored):
