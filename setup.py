@@ -33,7 +33,7 @@ setup(
     packages=find_packages(include=["ogg_hpc", "ogg_hpc.*"]),
     package_data={
         "ogg_hpc": ["py.typed"],
-        "ogg_hpc.policies": ["shipped/*.npz"],
+        "ogg_hpc.policies": ["shipped/*"],
         "ogg_hpc.graphs": ["catalogue.toml"],
         "ogg_hpc.training": ["presets/*.toml"],
     },

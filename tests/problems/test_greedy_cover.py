@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.greedy_cover import GREEDY, maximum_degree_greedy, minimum_degree_greedy
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 
 MVC = MinimumVertexCover()
 
