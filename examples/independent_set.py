@@ -14,6 +14,7 @@ class IndependentSet(Problem):
 
     name = "independent-set"
     maximize = True
+    residual = True
 
     def candidates(self, solution, degrees, batch):
         """Any node of the residual graph may be chosen."""

@@ -21,6 +21,7 @@ class MinimumVertexCover(Problem):
     name: ClassVar[str] = "mvc"
     maximize: ClassVar[bool] = False
     several_at_once: ClassVar[bool] = True
+    residual: ClassVar[bool] = True
 
     def candidates(self, solution: PartialSolution, degrees: Any, batch: Residual) -> Any:
         """Return the active nodes that still have an edge; see `Problem.candidates`."""

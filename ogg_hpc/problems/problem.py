@@ -62,11 +62,15 @@ class Problem(ABC):
         Whether a larger objective is better.
     several_at_once
         Whether any candidates may be chosen in one step; if not, it is solved one node a step.
+    residual
+        Whether the rules look at active nodes alone; a search may then drop all others from
+        its arrays.
     """
 
     name: ClassVar[str]
     maximize: ClassVar[bool]
     several_at_once: ClassVar[bool] = False
+    residual: ClassVar[bool] = False
 
     # Rules over a row-partitioned batch.
 

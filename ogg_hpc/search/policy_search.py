@@ -101,7 +101,7 @@ def search(
         if not len(groups):
             break
         _choose(batch, problem, solution, groups, nodes)
-        if scorer.residual and left.sum() < batch.nodes * batch.copies / 2:
+        if problem.residual and scorer.residual and left.sum() < batch.nodes * batch.copies / 2:
             unsettled = (degrees > 0) | candidates
             batch, solution = _without_the_settled(batch, solution, unsettled)
         for group, node in _by_group(groups, nodes):

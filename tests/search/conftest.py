@@ -35,4 +35,4 @@ def batch_of():
 @pytest.fixture(scope="session")
 def independent_set():
     """``FILE.py:CLASS`` of a user's own problem."""
-    return f"{Path(__file__).with_name('independent_set_problem.py')}:IndependentSet"
+    return f"{Path(__file__).parents[2] / 'examples' / 'independent_set.py'}:IndependentSet"

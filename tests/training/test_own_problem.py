@@ -8,7 +8,7 @@ from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.training.run import train
 
-OWN = f"{Path(__file__).parents[1] / 'search' / 'independent_set_problem.py'}:IndependentSet"
+OWN = f"{Path(__file__).parents[2] / 'examples' / 'independent_set.py'}:IndependentSet"
 
 
 def test_own_problem_is_learned_and_solved(small_settings, tmp_path):
