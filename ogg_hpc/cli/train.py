@@ -17,7 +17,7 @@ parallel.ranks_per_graph that work on graphs of their own."""
 _EXAMPLES = """\
 examples:
   ogg-hpc train default --output runs/first
-  mpiexec -n 4 ogg-hpc train mine.toml --set learning.steps=5000 --set parallel.ranks_per_graph=1
+  mpiexec -n 4 ogg-hpc train mine.toml --ranks-per-graph 1 --set learning.steps=5000
   ogg-hpc train --resume runs/first
   ogg-hpc train --settings"""
 
@@ -38,6 +38,12 @@ def add_parser(subparsers: Any) -> None:
         action="append",
         default=[],
         help="override a setting, such as learning.steps=500; may be repeated (default: none)",
+    )
+    parser.add_argument(
+        "--ranks-per-graph",
+        metavar="R",
+        help="ranks that share each graph; the other groups of R work on graphs of their own. "
+        "Short for --set parallel.ranks_per_graph=R (default: all ranks)",
     )
     parser.add_argument(
         "--output", metavar="RUN", help="folder of the run (default: runs/ and CONFIG's name)"
@@ -66,14 +72,18 @@ def run(args: argparse.Namespace) -> int:
 
     from ogg_hpc.training.run import resume_settings, train
 
+    overrides = list(args.set)
+    if args.ranks_per_graph is not None:
+        overrides.append(f"parallel.ranks_per_graph={args.ranks_per_graph}")
+
     def settings_and_folder() -> tuple[TrainSettings, Path]:
         if args.resume:
             if args.config or args.output:
                 raise SettingsError("--resume takes CONFIG and --output from the run: leave them")
-            return resume_settings(Path(args.resume), args.set), Path(args.resume)
+            return resume_settings(Path(args.resume), overrides), Path(args.resume)
         if not args.config:
             raise SettingsError("name a TOML file, a preset (default, paper), or a run to --resume")
-        settings = load_train_settings(args.config, args.set)
+        settings = load_train_settings(args.config, overrides)
         return settings, Path(args.output or Path("runs") / Path(args.config).stem)
 
     settings, folder = comm.on_root(settings_and_folder)

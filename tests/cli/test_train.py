@@ -79,6 +79,8 @@ def test_resume_continues_and_takes_no_configuration(ogg, config):
         (["mine.toml", "--set", "policy=gcn"], "policy network 'gcn' is unknown"),
         (["mine.toml", "--set", "problem=tsp"], "unknown problem 'tsp'"),
         (["mine.toml", "--set", "parallel.ranks_per_graph=2"], "1 ranks cannot form groups of 2"),
+        (["mine.toml", "--ranks-per-graph", "3"], "1 ranks cannot form groups of 3"),
+        (["mine.toml", "--ranks-per-graph", "two"], "must be an integer, not 'two'"),
         (["--resume", "none"], "cannot resume: No such file or directory; is this a run?"),
     ],
 )

@@ -78,8 +78,10 @@ print(comm.rank, comm.size, [m for m in ("mpi4py", "torch", "cupy") if m in sys.
 THREADS = """
 import os
 from ogg_hpc.runtime.launch import start
-start("cpu")
-print(os.environ["OMP_NUM_THREADS"])
+comm = start("cpu")
+everyone = comm.gather_objects(os.environ["OMP_NUM_THREADS"])
+if comm.rank == 0:
+    print(*everyone)
 """
 
 
