@@ -131,8 +131,12 @@ class _KeyError(SettingsError):
     """A setting that does not fit, with the key to blame."""
 
     def __init__(self, key: str, message: str) -> None:
-        super().__init__(message)
+        # Exceptions cross ranks by pickling, which replays these arguments.
+        super().__init__(key, message)
         self.key = key
+
+    def __str__(self) -> str:
+        return str(self.args[1])
 
 
 def _convert(hint: Any, value: Any, name: str) -> Any:

@@ -1,0 +1,56 @@
+import importlib
+import pickle
+import pkgutil
+
+import pytest
+
+import ogg_hpc
+from ogg_hpc.errors import (
+    InfeasibleError,
+    InputError,
+    MissingExtraError,
+    OggError,
+    SettingsError,
+)
+from ogg_hpc.graphs.graph import ConflictingWeightsError
+from ogg_hpc.settings import build
+from ogg_hpc.training.settings import TrainSettings
+
+
+def _settings_that_do_not_fit():
+    try:
+        build(TrainSettings, {"learning": {"steps": "many"}})
+    except SettingsError as error:
+        return error
+    return None
+
+
+ERRORS = [
+    OggError("all wrong"),
+    InputError("edges.txt", "is damaged", 3),
+    InputError("edges.txt", "is damaged"),
+    SettingsError("no such thing"),
+    MissingExtraError("ortools", "solvers"),
+    InfeasibleError("not a cover"),
+    ConflictingWeightsError("a", "b", 1.0, 2.0, 0, 7),
+    _settings_that_do_not_fit(),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_an_error_reaches_other_ranks_as_it_is(error):
+    received = pickle.loads(pickle.dumps(error))
+    assert type(received) is type(error)
+    assert str(received) == str(error)
+    assert vars(received) == vars(error)
+    assert received.exit_code == error.exit_code
+
+
+def test_every_kind_of_error_is_tested():
+    for module in pkgutil.walk_packages(ogg_hpc.__path__, "ogg_hpc."):
+        if not module.name.endswith(("__main__", "cp_sat")):
+            importlib.import_module(module.name)
+    kinds = [OggError]
+    for kind in kinds:
+        kinds += [k for k in kind.__subclasses__() if k.__module__.startswith("ogg_hpc.")]
+    assert set(kinds) == {type(error) for error in ERRORS}
