@@ -220,7 +220,7 @@ def run_generate(args: argparse.Namespace) -> int:
         **{f"generator_{name}": value for name, value in given.items()},
         "seed": args.seed,
     }
-    with _writing(args.output), _progress("generating") as advance:
+    with _progress("generating") as advance:
         if args.output.suffix in _FILE_SUFFIXES:
             write_store(args.output, graphs(advance), settings)
         else:
@@ -246,8 +246,7 @@ def run_convert(args: argparse.Namespace) -> int:
     settings = {"source": source.name}
     if source.is_file():
         settings["source_sha256"] = sha256_of_file(source)
-    with _writing(args.output):
-        write_store(args.output, [graph], settings)
+    write_store(args.output, [graph], settings)
     record = {
         "output": str(args.output),
         "nodes": graph.n,
@@ -337,7 +336,7 @@ def run_fetch(args: argparse.Namespace) -> int:
     output = args.output or Path(f"{entry.name}.h5")
     if output.suffix not in _FILE_SUFFIXES:
         raise SettingsError(f"{output}: the output is HDF5, name it with the suffix .h5")
-    with _writing(output), _progress(f"fetching {entry.name}", bytes_=True) as report:
+    with _progress(f"fetching {entry.name}", bytes_=True) as report:
         graph = fetch_graph(entry, output, url=args.url, report=report)
     _warn(entry.name, graph.warnings)
     record = {
@@ -349,15 +348,6 @@ def run_fetch(args: argparse.Namespace) -> int:
     }
     _show(args, record, "Fetched")
     return 0
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise SettingsError(f"{path}: cannot be written: {reason}") from error
 
 
 def _list(args: argparse.Namespace, entries: Iterable[Any]) -> None:

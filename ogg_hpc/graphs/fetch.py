@@ -62,7 +62,10 @@ def fetch_graph(
     url = url or entry.url
     if urlsplit(url).scheme not in ("http", "https"):
         raise SettingsError(f"{url}: only http and https addresses are fetched")
-    output.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(output, f"cannot be written: {error.strerror}") from error
     part = output.with_name(f".{output.stem}.part{Path(urlsplit(url).path).suffix}")
     _download(url, part, entry.bytes, report)
     try:

@@ -6,7 +6,7 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,16 @@ def write_whole(path: str | Path) -> Iterator[Path]:
     ------
     Path
         A name in the same folder, with the same suffix, to be written by the caller.
+
+    Raises
+    ------
+    InputError
+        The folder or the file cannot be written, or the disk is full.
     """
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         yield temporary
         with open(temporary, "rb+") as stream:
             os.fsync(stream.fileno())
@@ -48,8 +53,11 @@ def write_whole(path: str | Path) -> Iterator[Path]:
             os.fsync(folder)
         finally:
             os.close(folder)
+    except OSError as error:
+        raise InputError(path, f"cannot be written: {error.strerror or error}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink()
 
 
 def sha256_of_file(path: str | Path) -> str:

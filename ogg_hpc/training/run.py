@@ -239,7 +239,6 @@ def _create(folder: Path, settings: TrainSettings) -> None:
             f"{folder} holds a run already; continue it with --resume {folder}, "
             "or choose another --output"
         )
-    folder.mkdir(parents=True, exist_ok=True)
     _write_json(folder / SETTINGS, asdict(settings))
 
 

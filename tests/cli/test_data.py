@@ -81,9 +81,15 @@ def test_options_that_do_not_fit_are_refused(
 
 
 def test_an_output_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(SettingsError, match="cannot be written"):
-        ogg("generate", "er", "--nodes", "5", "--p", "0.1", "--output", tmp_path / "file" / "g.h5")
+    (tmp_path / "file").write_text("1 2\n")
+    below_a_file = tmp_path / "file" / "g.h5"
+    for arguments in (
+        ("generate", "er", "--nodes", "5", "--p", "0.1", "--output", below_a_file),
+        ("convert", tmp_path / "file", below_a_file),
+        ("fetch", "G14", "--url", "http://127.0.0.1:9/", "--output", below_a_file),
+    ):
+        with pytest.raises(InputError, match="cannot be written"):
+            ogg(*arguments)
 
 
 def test_convert_keeps_labels_weights_and_counts(

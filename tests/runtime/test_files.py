@@ -1,3 +1,4 @@
+import errno
 import hashlib
 import os
 import signal
@@ -6,6 +7,7 @@ import sys
 
 import pytest
 
+from ogg_hpc.errors import InputError
 from ogg_hpc.runtime.files import sha256_of_file, write_whole
 
 
@@ -57,10 +59,30 @@ def test_failing_rename_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
             temporary.write_text("new")
 
     monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(OSError, match="disk on fire"):
+    with pytest.raises(InputError, match=r"result.json: cannot be written: disk on fire"):
         write()
     assert target.read_text() == "old"
     assert os.listdir(tmp_path) == ["result.json"]
+
+
+def test_folder_that_is_a_file_is_a_message(tmp_path):
+    (tmp_path / "taken").write_text("not a folder")
+
+    def write():
+        with write_whole(tmp_path / "taken" / "result.json"):
+            pass
+
+    with pytest.raises(InputError, match=r"result.json: cannot be written: (File exists|Not a)"):
+        write()
+
+
+def test_full_disk_is_a_message(tmp_path):
+    def write():
+        with write_whole(tmp_path / "result.json"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(InputError, match="cannot be written: No space left on device"):
+        write()
 
 
 @pytest.mark.parametrize("moment", ["during the write", "before the rename"])
