@@ -448,12 +448,14 @@ class MPICommunicator(Communicator):
             part = xp.ascontiguousarray(wide_send[:, start : start + columns])
             mine = xp.empty((counts[self.rank], part.shape[1]), part.dtype)
             elements = [count * part.shape[1] for count in counts]
+            self.device.synchronize()  # the copy must be there before MPI reads it
             self._mpi.Reduce_scatter(part, mine, elements, self._MPI.SUM)
             wide_receive[:, start : start + columns] = mine
 
     def _broadcast(self, send: Any, receive: Any, root: int) -> None:
         if self.rank == root:
             receive[...] = send
+            self.device.synchronize()  # the copy must be there before MPI reads it
         flat = receive.reshape(-1)
         for start in range(0, flat.size, _MOST_ELEMENTS):
             self._mpi.Bcast(flat[start : start + _MOST_ELEMENTS], root)

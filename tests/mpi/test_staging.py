@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.communicator import Communicator, MPICommunicator
 
 GARBAGE = 77
 
@@ -190,6 +190,28 @@ def test_gpu_aware_mpi_gets_finished_device_buffers(name, options):
     assert comm.seen[0].tolist() == [0, 1, 2]
     assert comm.report()[name]["path"] == "device"
     assert comm.device.allocations == []
+
+
+class FlatArray(DeviceArray):
+    """One that can be cut, as a transport does."""
+
+    size = property(lambda self: self.memory.size)
+
+    def reshape(self, *_):
+        return self
+
+    def __getitem__(self, _):
+        return self
+
+
+def test_a_broadcast_copies_on_the_device_before_mpi_reads():
+    comm = MPICommunicator.__new__(MPICommunicator)
+    Communicator.__init__(comm, Device(), gpu_aware=True)
+    seen = []
+    comm._mpi = SimpleNamespace(Bcast=lambda array, root: seen.append(array.memory.copy()))
+    send, receive = (FlatArray(comm.device, np.full(3, value)) for value in (5, GARBAGE))
+    comm._broadcast(send, receive, 0)
+    assert seen[0].tolist() == [5] * 3
 
 
 def test_gpu_aware_mpi_still_gets_host_buffers():
