@@ -102,7 +102,7 @@ def start(device: str = "auto", gpu_aware: str = "auto") -> Communicator:
         )
     sys.excepthook = _abort_on_exception
     comm = MPICommunicator(world)
-    _share_cores(comm.local_size)
+    _share_cores(_ranks_on_my_cores(MPI))
     comm.device = select_device(device, comm.local_rank)
     comm.gpu_aware = gpu_aware == "on" or (gpu_aware == "auto" and library_is_gpu_aware())
     return comm
@@ -172,13 +172,26 @@ def _abort_on_exception(
         mpi.COMM_WORLD.Abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
 
 
-def _share_cores(ranks_on_node: int) -> None:
-    """Give each rank its share of the node's cores, unless the user has set a number.
+def _ranks_on_my_cores(MPI: Any) -> int:
+    """Return how many ranks may run on cores of this one, itself included (collective).
 
-    Must run before the numerical libraries are imported: they read the number once.
+    A launcher that binds gives each rank cores of its own; one that does not gives all ranks
+    all cores of their node.
+    """
+    mine = os.sched_getaffinity(0)
+    node = MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED)
+    sharing = sum(not mine.isdisjoint(cores) for cores in node.allgather(mine))
+    node.Free()
+    return sharing
+
+
+def _share_cores(ranks: int) -> None:
+    """Give each of the ranks on these cores its share, unless the user has set a number.
+
+    Must run before torch and Numba are imported: they read the number once.
     """
     cores = len(os.sched_getaffinity(0))
-    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // ranks_on_node)))
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // ranks)))
 
 
 def _die_with_parent() -> None:

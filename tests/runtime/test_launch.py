@@ -100,3 +100,18 @@ def test_ranks_share_the_cores_of_their_node(run_ranks, tmp_path):
     run = run_ranks(2, [script])
     share = max(1, len(os.sched_getaffinity(0)) // 2)
     assert run.stdout.split() == [str(share)] * 2, run.stderr
+
+
+def test_ranks_that_are_bound_to_cores_of_their_own_use_all_of_them(run_ranks, tmp_path):
+    script = tmp_path / "script.py"
+    bound = """
+import os
+from ogg_hpc.runtime.launch import promised_rank
+
+first = 4 * promised_rank()
+os.sched_getaffinity = lambda _: set(range(first, first + 4))
+del os.environ["OMP_NUM_THREADS"]
+"""
+    script.write_text(bound + THREADS)
+    run = run_ranks(2, [script])
+    assert run.stdout.split() == ["4", "4"], run.stderr
