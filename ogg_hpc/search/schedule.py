@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError
 
+# Each rank sends so many pairs a step.
+_MOST_NODES = 2**20
+
 
 @dataclass(frozen=True)
 class Schedule:
@@ -88,6 +91,6 @@ def load_schedule(spec: str) -> Schedule:
     shares = [above for above, _ in table]
     if shares != sorted(set(shares), reverse=True) or not all(0 <= share < 1 for share in shares):
         raise InputError(path, "`above` must fall from row to row and lie in [0, 1)")
-    if any(nodes < 1 for _, nodes in table):
-        raise InputError(path, "`nodes` must be at least 1")
+    if not all(1 <= nodes <= _MOST_NODES for _, nodes in table):
+        raise InputError(path, f"`nodes` must lie in [1, {_MOST_NODES}]")
     return Schedule(str(path), tuple(table))
