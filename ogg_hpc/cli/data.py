@@ -264,8 +264,9 @@ def run_info(args: argparse.Namespace) -> int:
     """Describe a graph or a store; return 0."""
     from dataclasses import asdict
 
+    from ogg_hpc.graphs.members import is_store
     from ogg_hpc.graphs.readers import read_graph
-    from ogg_hpc.graphs.shards import GraphStore, is_store
+    from ogg_hpc.graphs.shards import GraphStore
     from ogg_hpc.graphs.statistics import graph_statistics
 
     record: dict[str, Any] = {"path": args.path}
@@ -308,7 +309,8 @@ def _store_record(store: Any) -> dict[str, Any]:
 
 def run_check(args: argparse.Namespace) -> int:
     """Verify a store; return 0 if it is sound, else 2."""
-    from ogg_hpc.graphs.shards import check_store, is_store
+    from ogg_hpc.graphs.members import is_store
+    from ogg_hpc.graphs.shards import check_store
 
     if Path(args.path).exists() and not is_store(args.path):
         raise InputError(args.path, "is no store of graphs; data convert makes one of it")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+from ogg_hpc.errors import InputError
+
+_HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def is_store(path: str | Path) -> bool:
@@ -14,17 +16,25 @@ def is_store(path: str | Path) -> bool:
         return True
     try:
         with open(path, "rb") as stream:
-            return stream.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE
+            return stream.read(len(_HDF5_SIGNATURE)) == _HDF5_SIGNATURE
     except OSError:
         return False  # whoever reads the path says what is wrong with it
 
 
 def members(path: str | Path) -> list[str]:
-    """Return ``STORE:INDEX`` for each graph of a store of several, else the path alone."""
+    """Return ``STORE:INDEX`` for each graph of a store of several, else the path alone.
+
+    Raises
+    ------
+    InputError
+        A store that cannot be read, or holds no graph.
+    """
     if is_store(path):
         from ogg_hpc.graphs.shards import GraphStore
 
         with GraphStore(path) as store:
+            if not len(store):
+                raise InputError(path, "the store holds no graph")
             if len(store) != 1:
                 return [f"{path}:{index}" for index in range(len(store))]
     return [str(path)]

@@ -33,7 +33,6 @@ __all__ = [
     "GraphStore",
     "Shard",
     "check_store",
-    "is_store",
     "read_store_graph",
     "write_shards",
     "write_store",
@@ -41,7 +40,6 @@ __all__ = [
 
 MANIFEST_FORMAT = "ogg-hpc-graph-shards"
 MANIFEST = "manifest.json"
-_HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 @dataclass(frozen=True)
@@ -230,18 +228,6 @@ class GraphStore:
 
     def _all_files(self) -> Iterator[StoreFile]:
         return (self._file(shard) for shard in range(len(self._files)))
-
-
-def is_store(path: str | Path) -> bool:
-    """Return whether a path is a folder or an HDF5 file, and so may be a store."""
-    path = Path(path)
-    if path.is_dir():
-        return True
-    try:
-        with path.open("rb") as stream:
-            return stream.read(len(_HDF5_SIGNATURE)) == _HDF5_SIGNATURE
-    except OSError:
-        return False
 
 
 def read_store_graph(path: Path, index: int | None = None) -> Graph:

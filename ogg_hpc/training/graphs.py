@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-from ogg_hpc.errors import SettingsError
+from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.generators import GENERATORS
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.members import is_store
@@ -39,7 +40,7 @@ def row_blocks(comm: Communicator, source: GraphSource, balance: str) -> Iterato
     whole on each rank, one at a time, and cut.
     """
     if source.path and is_store(source.path):
-        with GraphStore(source.path) as store:
+        with _open(source.path) as store:
             for i in range(len(store)):
                 if balance == "edges":
                     partition = RowPartition.by_edges(store.degrees(i), comm.size)
@@ -57,8 +58,21 @@ def whole_graphs(source: GraphSource) -> Iterator[Graph]:
     if source.family:
         yield from generate(source)
     elif is_store(source.path):
-        with GraphStore(source.path) as store:
-            for i in range(len(store)):
-                yield store.read(i)
+        with _open(source.path) as store:
+            yield from store
     else:
         yield read_graph(source.path, undirected=True)
+
+
+@contextmanager
+def _open(path: str) -> Iterator[GraphStore]:
+    with GraphStore(path) as store:
+        if not len(store):
+            raise InputError(path, "the store holds no graph")
+        if store.directed:
+            raise InputError(
+                path,
+                "the graphs are directed, the problem is not; data convert --undirected takes "
+                "every arc as an edge",
+            )
+        yield store

@@ -110,3 +110,18 @@ def test_names_of_sources():
     assert GraphSource(family="er", nodes=20).name == "er20"
     assert GraphSource(family="ba", nodes=(5, 9)).name == "ba5-9"
     assert GraphSource(path="some/where/real.mtx").name == "real"
+
+
+@pytest.mark.parametrize(
+    ("graphs", "message"),
+    [
+        ([], "holds no graph"),
+        ([Graph.from_edges(2, [0], [1], directed=True)], "data convert --undirected"),
+    ],
+)
+def test_stores_that_cannot_be_learned_on_are_refused(tmp_path, graphs, message):
+    write_store(tmp_path / "store.h5", graphs)
+    source = GraphSource(path=str(tmp_path / "store.h5"))
+    for read in (whole_graphs, lambda source: row_blocks(Communicator(), source, "rows")):
+        with pytest.raises(InputError, match=message):
+            list(read(source))

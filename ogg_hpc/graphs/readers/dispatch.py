@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import ConflictingWeightsError, Graph
+from ogg_hpc.graphs.members import is_store
 from ogg_hpc.graphs.readers import (
     dimacs,
     edgelist,
@@ -21,7 +22,7 @@ from ogg_hpc.graphs.readers import (
 )
 from ogg_hpc.graphs.readers.build import conflict
 from ogg_hpc.graphs.readers.detect import detect_binary, detect_text
-from ogg_hpc.graphs.readers.files import HDF5_SIGNATURE, decode, read_bytes
+from ogg_hpc.graphs.readers.files import decode, read_bytes
 from ogg_hpc.graphs.readers.text import Text
 
 # The last argument is True for a directed graph, False for an undirected one, None for what the
@@ -133,11 +134,7 @@ def _is_store(path: Path) -> bool:
         from ogg_hpc.graphs.shards import MANIFEST
 
         return (path / MANIFEST).is_file()
-    try:
-        with path.open("rb") as file:
-            return file.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE
-    except OSError:
-        return False
+    return is_store(path)
 
 
 def _read_store(path: Path, index: int | None) -> Graph:

@@ -13,8 +13,6 @@ import zstandard
 
 from ogg_hpc.errors import InputError
 
-HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
-
 # Four-byte marks come first: the UTF-32 mark starts with the UTF-16 one.
 _BYTE_ORDER_MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",

@@ -1,0 +1,27 @@
+import pytest
+
+from ogg_hpc.errors import InputError
+from ogg_hpc.graphs.generators import erdos_renyi
+from ogg_hpc.graphs.members import members
+from ogg_hpc.graphs.shards import write_shards, write_store
+
+
+@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("write", [write_store, lambda p, graphs: write_shards(p, graphs, 2)])
+def test_each_graph_of_a_store_is_named_where_there_are_several(tmp_path, write, count):
+    path = tmp_path / "store.h5"
+    write(path, [erdos_renyi(5, 0.5, seed) for seed in range(count)])
+    names = [str(path)] if count == 1 else [f"{path}:{i}" for i in range(count)]
+    assert members(path) == names
+
+
+def test_any_other_path_is_one_graph_and_left_to_its_reader(tmp_path):
+    assert members("no/such/file:3") == ["no/such/file:3"]
+    (tmp_path / "edges.txt").write_text("1 2\n")
+    assert members(tmp_path / "edges.txt") == [str(tmp_path / "edges.txt")]
+
+
+def test_a_store_without_graphs_is_refused(tmp_path):
+    write_store(tmp_path / "store.h5", [])
+    with pytest.raises(InputError, match="holds no graph"):
+        members(tmp_path / "store.h5")
