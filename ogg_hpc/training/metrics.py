@@ -17,8 +17,8 @@ class Metrics:
     folder
         The run's folder.
     keep
-        Bytes of an existing file to keep; what follows was written after the checkpoint that a
-        resumed run starts from, and will be written again.
+        Bytes of an existing file to keep, at most; what follows was written after the checkpoint
+        that a resumed run starts from, and will be written again.
     tensorboard
         Whether to write TensorBoard files where tensorboard is installed.
     """
@@ -26,7 +26,8 @@ class Metrics:
     def __init__(self, folder: Path, keep: int, tensorboard: bool) -> None:
         path = folder / "metrics.jsonl"
         path.touch()
-        os.truncate(path, keep)
+        # A file that the user has removed or cut must not be filled up with zeros.
+        os.truncate(path, min(keep, path.stat().st_size))
         self._stream = open(path, "a", encoding="utf-8")  # noqa: SIM115 - closed by `close`
         self._board: Any = None
         if tensorboard and importlib.util.find_spec("tensorboard") is not None:
