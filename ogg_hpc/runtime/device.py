@@ -185,6 +185,13 @@ def visible_gpus() -> int:
         return 0
 
 
+def torch_uses_gpus() -> bool:
+    """Return whether torch can use a GPU."""
+    import torch
+
+    return torch.cuda.is_available()
+
+
 def select_device(kind: str, local_rank: int) -> Device:
     """Choose the device of a rank.
 
@@ -199,13 +206,18 @@ def select_device(kind: str, local_rank: int) -> Device:
     Raises
     ------
     SettingsError
-        ``cuda`` where no GPU can be used.
+        ``cuda`` where no GPU can be used, or a GPU that CuPy can use and torch cannot.
     """
     if kind not in DEVICE_KINDS:
         raise SettingsError(f"device {kind!r} is unknown; use one of {', '.join(DEVICE_KINDS)}")
     if kind == "cpu":
         return CPUDevice()
     gpus = visible_gpus()
+    if gpus and not torch_uses_gpus():
+        raise SettingsError(
+            "CuPy sees a GPU that torch cannot use: torch is a build for CPUs or for another CUDA"
+            " than the driver's; install the CUDA build of torch, or use --device cpu"
+        )
     if gpus:
         return CUDADevice(local_rank % gpus)
     if kind == "cuda":

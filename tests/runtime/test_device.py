@@ -12,6 +12,7 @@ def gpus(monkeypatch):
 
     def pretend(count):
         monkeypatch.setattr(module, "visible_gpus", lambda: count)
+        monkeypatch.setattr(module, "torch_uses_gpus", lambda: True)
         monkeypatch.setattr(module, "CUDADevice", lambda index: f"cuda:{index}")
 
     return pretend
@@ -58,6 +59,15 @@ def test_cuda_without_a_gpu_says_what_to_do(gpus, monkeypatch):
 def test_unknown_device_is_refused():
     with pytest.raises(SettingsError, match="'gpu' is unknown; use one of auto, cpu, cuda"):
         select_device("gpu", 0)
+
+
+@pytest.mark.parametrize("kind", ["auto", "cuda"])
+def test_a_gpu_that_torch_cannot_use_is_a_message(gpus, monkeypatch, kind):
+    gpus(1)
+    monkeypatch.setattr(module, "torch_uses_gpus", lambda: False)
+    with pytest.raises(SettingsError, match="CUDA build of torch, or use --device cpu"):
+        select_device(kind, 0)
+    assert isinstance(select_device("cpu", 0), CPUDevice)
 
 
 def test_no_gpu_is_visible_without_cupy(monkeypatch):
