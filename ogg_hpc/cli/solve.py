@@ -56,7 +56,8 @@ def add_parser(subparsers: Any) -> None:
         "--engine",
         default="auto",
         metavar="NAME",
-        help="how scores are computed: auto or reference (default: auto)",
+        help="how scores are computed: reference (any policy), scalar (structure2vec of up to two "
+        "layers: many times faster), or auto for the fastest that fits (default: auto)",
     )
     parser.add_argument(
         "--collective",

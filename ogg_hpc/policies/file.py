@@ -11,37 +11,78 @@ import json
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.policies.policy import Policy
-from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.runtime.files import read_arrays, write_whole
+
+if TYPE_CHECKING:
+    from ogg_hpc.policies.policy import Policy
 
 FORMAT = "ogg-hpc-policy/1"
 
 
 @dataclass(frozen=True)
 class StoredPolicy:
-    """A policy as read from a file.
+    """The content of a parameter file.
 
     Attributes
     ----------
-    policy : Policy
-        The network with its parameters.
+    path : Path
+        Where it was read from.
+    network : str
+        What `policy_class` makes the network from.
+    model : dict
+        Settings of the network.
+    arrays : dict of str to ndarray
+        Parameters by name.
     problem : str
         The problem it was trained for.
     training : dict
         How it was trained.
     """
 
-    policy: Policy
+    path: Path
+    network: str
+    model: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
     problem: str
     training: dict[str, Any]
+
+    def policy(self, own_class: str | None = None) -> Policy:
+        """Return the network with these parameters (imports torch).
+
+        Parameters
+        ----------
+        own_class
+            ``FILE.py:CLASS`` of the user's own network that the file was written with. A
+            parameter file alone never causes code to be loaded.
+
+        Raises
+        ------
+        SettingsError
+            The file belongs to a user's own network and `own_class` is not given.
+        InputError
+            The parameters do not fit the network.
+        """
+        import torch
+
+        from ogg_hpc.policies.registry import make_policy
+
+        network = self.network
+        if ":" in network:
+            if own_class is None:
+                raise SettingsError(f"{self.path} needs its network: add --policy-class {network}")
+            network = own_class
+        policy = make_policy(network, self.model, seed=0)
+        try:
+            policy.load_state_dict({k: torch.from_numpy(v) for k, v in self.arrays.items()})
+        except RuntimeError as error:
+            raise InputError(self.path, f"its parameters do not fit {network}: {error}") from None
+        return policy
 
 
 def save_policy(
@@ -83,7 +124,7 @@ def shipped_policies() -> list[str]:
     return sorted(entry.name[:-4] for entry in folder.iterdir() if entry.name.endswith(".npz"))
 
 
-def load_policy(spec: str, problem: str, own_class: str | None = None) -> StoredPolicy:
+def load_policy(spec: str, problem: str) -> StoredPolicy:
     """Read a policy from a file, or one that comes with the package by its name.
 
     Parameters
@@ -92,17 +133,13 @@ def load_policy(spec: str, problem: str, own_class: str | None = None) -> Stored
         Name or path.
     problem
         The problem it is wanted for.
-    own_class
-        ``FILE.py:CLASS`` of the user's own network that the file was written with. A parameter
-        file alone never causes code to be loaded.
 
     Raises
     ------
     InputError
         The file is missing, damaged, or of another format or version.
     SettingsError
-        The policy was trained for another problem, or belongs to a user's own network and
-        `own_class` is not given.
+        The policy was trained for another problem.
     """
     path = Path(spec)
     if spec in shipped_policies():
@@ -122,17 +159,14 @@ def load_policy(spec: str, problem: str, own_class: str | None = None) -> Stored
         raise InputError(path, "checksum mismatch: the file is damaged; restore or train it again")
     if metadata["problem"] != problem:
         raise SettingsError(f"{path} was trained for {metadata['problem']}, not for {problem}")
-    network = metadata["policy"]
-    if ":" in network:
-        if own_class is None:
-            raise SettingsError(f"{path} needs its network: add --policy-class {network}")
-        network = own_class
-    policy = make_policy(network, metadata["model"], seed=0)
-    try:
-        policy.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
-    except RuntimeError as error:
-        raise InputError(path, f"its parameters do not fit {network}: {error}") from None
-    return StoredPolicy(policy, metadata["problem"], metadata["training"])
+    return StoredPolicy(
+        path,
+        metadata["policy"],
+        metadata["model"],
+        arrays,
+        metadata["problem"],
+        metadata["training"],
+    )
 
 
 def _digest(arrays: dict[str, NDArray[Any]]) -> str:

@@ -15,9 +15,12 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import InfeasibleError, SettingsError
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.row_block import scatter_rows
+from ogg_hpc.graphs.row_block import RowBlock, scatter_rows
+from ogg_hpc.policies.file import StoredPolicy, load_policy
+from ogg_hpc.policies.scalar_form import ScalarForm, scalar_form
 from ogg_hpc.problems.graph_input import read_undirected
 from ogg_hpc.problems.greedy_cover import GREEDY
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import graph_record, plain_number, write_solution
@@ -27,7 +30,7 @@ from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.search.policy_search import SearchResult, search
 from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
 
-ENGINES = ("auto", "reference")
+ENGINES = ("auto", "reference", "scalar")
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,8 @@ class SolveSettings:
         Nodes chosen a step: ``one``, ``adaptive``, or a TOML file. A problem that does not allow
         several at once is always solved with ``one``.
     engine
-        ``auto`` or ``reference``.
+        ``reference`` (any policy), ``scalar`` (structure2vec of up to two layers, on the host;
+        many times faster), or ``auto`` for the fastest that can be used.
     collective, balance
         How neighbour sums cross ranks, and what is balanced over them.
     seed
@@ -146,8 +150,7 @@ def solve_graph(
             order = host.do(lambda g: GREEDY[policy](g, problem.forced(g)))
         result, engine = SearchResult([order]), "host"
     else:
-        result = _search(comm, host, problem, policy, settings, schedule, clock)
-        engine = "reference"
+        result, engine = _search(comm, host, problem, policy, settings, schedule, clock)
 
     def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
         with clock("polish"):
@@ -197,23 +200,45 @@ def _search(
     settings: SolveSettings,
     schedule: Schedule,
     clock: _Clock,
-) -> SearchResult:
-    # torch takes seconds to import: not for the greedy heuristics
-    from ogg_hpc.policies.file import load_policy
-    from ogg_hpc.policies.scorer import PolicyScorer
-
+) -> tuple[SearchResult, str]:
     with clock("setup"):
-        stored = comm.on_all(lambda: load_policy(policy, problem.name, settings.policy_class))
-        network = stored.policy.to(comm.device.name)
+        stored = comm.on_all(lambda: load_policy(policy, problem.name))
         block = scatter_rows(comm, host.graph, settings.balance)
-        batch = GraphBatch(comm, [block], collective=settings.collective)
         forced = host.do(problem.forced)
-    with clock("policy"), progress_bar(comm, "solving", block.n) as show:
+        form = _scalar_form(problem, stored, block) if settings.engine != "reference" else None
+        if settings.engine == "scalar" and form is None:
+            error = SettingsError(
+                "the scalar engine needs a structure2vec policy of at most two layers and an "
+                "unweighted graph; use --engine auto"
+            )
+            error.collective = True
+            raise error
+    with progress_bar(comm, "solving", block.n) as show:
 
         def on_step(step: int, left: NDArray[np.int64]) -> None:
             show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
 
-        return search(batch, problem, PolicyScorer(network), schedule, forced, on_step)
+        if form is not None:
+            from ogg_hpc.search.scalar_engine import scalar_search
+
+            with clock("policy"):
+                return scalar_search(comm, block, form, schedule, forced, on_step), "scalar"
+
+        # torch takes seconds to import: only where it is needed
+        from ogg_hpc.policies.scorer import PolicyScorer
+
+        with clock("setup"):
+            network = comm.on_all(lambda: stored.policy(settings.policy_class))
+            scorer = PolicyScorer(network.to(comm.device.name))
+            batch = GraphBatch(comm, [block], collective=settings.collective)
+        with clock("policy"):
+            return search(batch, problem, scorer, schedule, forced, on_step), "reference"
+
+
+def _scalar_form(problem: Problem, stored: StoredPolicy, block: RowBlock) -> ScalarForm | None:
+    if type(problem) is not MinimumVertexCover or block.weights is not None:
+        return None
+    return scalar_form(stored, block.entries / max(block.n, 1))
 
 
 @dataclass

@@ -29,7 +29,7 @@ def same_state(first, second):
 
 
 def same_policy(first, second):
-    a, b = (load_policy(str(path), "mvc").policy.state_dict() for path in (first, second))
+    a, b = (load_policy(str(path), "mvc").policy().state_dict() for path in (first, second))
     return all(np.array_equal(a[name].numpy(), b[name].numpy()) for name in a)
 
 

@@ -1,0 +1,411 @@
+"""Alg. 4 for policies in scalar form: a step costs what it changes.
+
+The state is the residual degree of every node, replicated, and for each of a rank's own rows the
+sum of its active neighbours' degrees. Both are integers, so scores are the same bits on every
+number of ranks. Choosing v lowers the degrees of its neighbours, and the sums two hops away:
+s_w falls by deg(v) for w in N(v), and by one for each w in N(u), u in N(v).
+
+A rank holds its block by columns (who among my rows touches v?), 4 bytes an entry and 8 a
+column. Entries of nodes that have left are dropped as they are met. A step sends each rank's best
+d (score, id) pairs and the active neighbours of the chosen nodes, nothing else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.row_block import RowBlock
+from ogg_hpc.policies.scalar_form import ScalarForm
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.policy_search import SearchResult
+from ogg_hpc.search.schedule import Schedule
+from ogg_hpc.search.tournament import build, new_tree, take_best, update_many
+
+# Steps that a lone rank makes between two looks at the clock.
+_STEPS_AT_ONCE = 16
+
+
+def scalar_search(
+    comm: Communicator,
+    block: RowBlock,
+    form: ScalarForm,
+    schedule: Schedule,
+    forced: NDArray[np.int64],
+    on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+) -> SearchResult:
+    """Build a vertex cover as `search` does, by scores in scalar form (collective).
+
+    Parameters
+    ----------
+    comm
+        The ranks.
+    block
+        This rank's rows of an unweighted graph.
+    form
+        The policy.
+    schedule, forced, on_step
+        As for `search`.
+
+    Returns
+    -------
+    SearchResult
+        What `search` returns; a lone rank's step times are means over a few steps.
+    """
+    state = _State(comm, block, form)
+    state.remove(np.asarray(forced, np.int64))
+    chosen = [np.asarray(forced, np.int64)]
+    seconds: list[float] = []
+    while state.candidates:
+        start = time.perf_counter()
+        left = state.candidates
+        if comm.size == 1:
+            nodes, steps = state.run(schedule, _STEPS_AT_ONCE)
+        else:
+            nodes, steps = state.step(int(schedule.nodes(np.array(left), np.array(block.n)))), 1
+        chosen.append(nodes)
+        seconds += [(time.perf_counter() - start) / steps] * steps
+        if on_step is not None:
+            on_step(len(seconds), np.array([left]))
+    return SearchResult([np.concatenate(chosen)], seconds)
+
+
+class _State:
+    """Degrees, sums and scores of a residual graph, and who touches whom."""
+
+    def __init__(self, comm: Communicator, block: RowBlock, form: ScalarForm) -> None:
+        self.comm, self.block = comm, block
+        self.lo, self.hi = block.partition.range(comm.rank)
+        counts = block.partition.counts
+        self.degrees = comm.allgatherv(np.diff(block.row_offsets), counts).astype(np.int32)
+        self.active = np.ones(block.n, np.bool_)
+        self.form = (form.starts, form.intercepts, form.slopes)
+        self.starts, self.rows = _by_columns(block)
+        self.ends = self.starts[1:].copy()
+        rows = self.hi - self.lo
+        self.sums = np.zeros(rows, np.int64)
+        _first_sums(block.row_offsets, block.columns, self.degrees, self.sums)
+        self.scores, self.tree = new_tree(rows)
+        self.changed, self.is_changed = np.empty(rows, np.int32), np.zeros(rows, np.bool_)
+        _score_all(self.lo, self.degrees, self.active, self.sums, self.form, self.scores)
+        build(self.scores, self.tree)
+        self.candidates = int(np.count_nonzero(self.degrees))
+
+    def run(self, schedule: Schedule, steps: int) -> tuple[NDArray[np.int64], int]:
+        """Make some steps on a lone rank; return the nodes chosen and the steps made."""
+        table = np.array(schedule.table, np.float64).reshape(-1, 2)
+        nodes = np.empty(steps * schedule.most, np.int64)
+        made, count, self.candidates = _run(
+            steps, table, schedule.most, self.candidates, nodes, *self._arrays()
+        )
+        return nodes[:count], made
+
+    def step(self, d: int) -> NDArray[np.int64]:
+        """Choose the best d nodes over all ranks and remove them (collective)."""
+        leaves, values = np.empty(d, np.int64), np.full(d, -np.inf, np.float32)
+        taken = take_best(self.scores, self.tree, d, leaves, values)
+        ids = np.zeros(d, np.int64)
+        ids[:taken] = leaves[:taken] + self.lo
+        best, nodes, _ = self.comm.best(values[None].astype(float), ids[None], np.zeros(1))
+        chosen: NDArray[np.int64] = nodes[0][np.isfinite(best[0])]
+        # Those that other ranks' nodes have beaten go back into the tree.
+        beaten = leaves[:taken][~np.isin(ids[:taken], chosen)]
+        if len(beaten):
+            self.scores[beaten] = values[:taken][~np.isin(ids[:taken], chosen)]
+            update_many(self.scores, self.tree, beaten, len(beaten))
+        self.remove(chosen)
+        return chosen
+
+    def remove(self, nodes: NDArray[np.int64]) -> None:
+        """Remove chosen nodes from the residual graph (collective)."""
+        nodes = np.sort(nodes)
+        lengths = self.degrees[nodes]
+        owner = np.searchsorted(self.block.partition.offsets, nodes, side="right") - 1
+        counts = np.bincount(owner, lengths, self.comm.size).astype(np.int64)
+        neighbours = np.empty(counts[self.comm.rank], np.int32)
+        _active_neighbours(
+            nodes[owner == self.comm.rank] - self.lo,
+            self.block.row_offsets,
+            self.block.columns,
+            self.active,
+            neighbours,
+        )
+        if self.comm.size > 1:
+            neighbours = self.comm.allgatherv(neighbours, counts)
+        self.candidates = _remove_and_score(
+            nodes, lengths, neighbours, self.candidates, *self._arrays()
+        )
+
+    def _arrays(self) -> tuple[Any, ...]:
+        return (
+            self.lo,
+            self.degrees,
+            self.active,
+            self.starts,
+            self.ends,
+            self.rows,
+            self.sums,
+            self.form,
+            self.scores,
+            self.tree,
+            self.changed,
+            self.is_changed,
+        )
+
+
+def _by_columns(block: RowBlock) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the block by columns: (n + 1,) offsets and this rank's rows that touch each node."""
+    starts = np.zeros(block.n + 1, np.int64)
+    np.cumsum(np.bincount(block.columns, minlength=block.n), out=starts[1:])
+    rows = np.empty(len(block.columns), np.int32)
+    _transpose(block.row_offsets, block.columns, starts[:-1].copy(), rows)
+    return starts, rows
+
+
+@njit(cache=True)
+def _transpose(row_offsets: Any, columns: Any, place: Any, rows: Any) -> None:
+    for row in range(len(row_offsets) - 1):
+        for k in range(row_offsets[row], row_offsets[row + 1]):
+            column = columns[k]
+            rows[place[column]] = row
+            place[column] += 1
+
+
+@njit(cache=True)
+def _active_neighbours(
+    own: Any, row_offsets: Any, columns: Any, active: Any, neighbours: Any
+) -> None:
+    """Write the active neighbours of own rows one after another: a degree's worth of each."""
+    count = 0
+    for row in own:
+        for k in range(row_offsets[row], row_offsets[row + 1]):
+            if active[columns[k]]:
+                neighbours[count] = columns[k]
+                count += 1
+
+
+@njit(cache=True)
+def _first_sums(row_offsets: Any, columns: Any, degrees: Any, sums: Any) -> None:
+    for row in range(len(sums)):
+        for k in range(row_offsets[row], row_offsets[row + 1]):
+            sums[row] += degrees[columns[k]]
+
+
+@njit(cache=True)
+def _score(degree: Any, total: Any, form: Any) -> Any:
+    starts, intercepts, slopes = form
+    ratio = total / degree
+    piece = np.searchsorted(starts, ratio, side="right") - 1
+    return np.float32(intercepts[piece] * degree + slopes[piece] * total)
+
+
+@njit(cache=True)
+def _score_all(lo: Any, degrees: Any, active: Any, sums: Any, form: Any, scores: Any) -> None:
+    for row in range(len(sums)):
+        if active[lo + row] and degrees[lo + row] > 0:
+            scores[row] = _score(degrees[lo + row], sums[row], form)
+
+
+@njit(cache=True)
+def _mark(row: Any, changed: Any, is_changed: Any, count: Any) -> Any:
+    if not is_changed[row]:
+        is_changed[row] = True
+        changed[count] = row
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def _lower(
+    node: Any,
+    by: Any,
+    lo: Any,
+    active: Any,
+    starts: Any,
+    ends: Any,
+    rows: Any,
+    sums: Any,
+    changed: Any,
+    is_changed: Any,
+    count: Any,
+) -> Any:
+    """Lower the sums of a node's active neighbours among my rows; drop the others' entries."""
+    k, end = starts[node], ends[node]
+    while k < end:
+        row = rows[k]
+        if active[lo + row]:
+            sums[row] -= by
+            count = _mark(row, changed, is_changed, count)
+            k += 1
+        else:
+            end -= 1
+            rows[k] = rows[end]
+    ends[node] = end
+    return count
+
+
+@njit(cache=True)
+def _remove(
+    node: Any,
+    neighbours: Any,
+    candidates: Any,
+    count: Any,
+    lo: Any,
+    degrees: Any,
+    active: Any,
+    starts: Any,
+    ends: Any,
+    rows: Any,
+    sums: Any,
+    changed: Any,
+    is_changed: Any,
+) -> Any:
+    """Remove one node; return the candidates left and the number of changed rows."""
+    if degrees[node] > 0:
+        candidates -= 1
+    active[node] = False
+    mine = len(sums)
+    if lo <= node < lo + mine:
+        count = _mark(node - lo, changed, is_changed, count)
+    count = _lower(
+        node, degrees[node], lo, active, starts, ends, rows, sums, changed, is_changed, count
+    )
+    degrees[node] = 0
+    for u in neighbours:
+        if active[u]:
+            degrees[u] -= 1
+            if degrees[u] == 0:
+                candidates -= 1
+            if lo <= u < lo + mine:
+                count = _mark(u - lo, changed, is_changed, count)
+            count = _lower(u, 1, lo, active, starts, ends, rows, sums, changed, is_changed, count)
+    return candidates, count
+
+
+@njit(cache=True)
+def _rescore(
+    count: Any,
+    lo: Any,
+    degrees: Any,
+    active: Any,
+    sums: Any,
+    form: Any,
+    scores: Any,
+    tree: Any,
+    changed: Any,
+    is_changed: Any,
+) -> None:
+    for k in range(count):
+        row = changed[k]
+        is_changed[row] = False
+        degree = degrees[lo + row]
+        if active[lo + row] and degree > 0:
+            scores[row] = _score(degree, sums[row], form)
+        else:
+            scores[row] = -np.inf
+    update_many(scores, tree, changed, count)
+
+
+@njit(cache=True)
+def _remove_and_score(
+    nodes: Any,
+    lengths: Any,
+    neighbours: Any,
+    candidates: Any,
+    lo: Any,
+    degrees: Any,
+    active: Any,
+    starts: Any,
+    ends: Any,
+    rows: Any,
+    sums: Any,
+    form: Any,
+    scores: Any,
+    tree: Any,
+    changed: Any,
+    is_changed: Any,
+) -> Any:
+    count, start = 0, 0
+    for i in range(len(nodes)):
+        end = start + lengths[i]
+        candidates, count = _remove(
+            nodes[i],
+            neighbours[start:end],
+            candidates,
+            count,
+            lo,
+            degrees,
+            active,
+            starts,
+            ends,
+            rows,
+            sums,
+            changed,
+            is_changed,
+        )
+        start = end
+    _rescore(count, lo, degrees, active, sums, form, scores, tree, changed, is_changed)
+    return candidates
+
+
+@njit(cache=True)
+def _run(
+    steps: Any,
+    table: Any,
+    most: Any,
+    candidates: Any,
+    nodes: Any,
+    lo: Any,
+    degrees: Any,
+    active: Any,
+    starts: Any,
+    ends: Any,
+    rows: Any,
+    sums: Any,
+    form: Any,
+    scores: Any,
+    tree: Any,
+    changed: Any,
+    is_changed: Any,
+) -> Any:
+    """Make steps of a lone rank; return steps made, nodes chosen, candidates left."""
+    leaves, values = np.empty(most, np.int64), np.empty(most, np.float32)
+    total = 0
+    for step in range(steps):
+        if candidates == 0:
+            return step, total, candidates
+        d = 1
+        for i in range(len(table)):
+            if candidates > table[i, 0] * len(active):
+                d = int(table[i, 1])
+                break
+        taken = take_best(scores, tree, d, leaves, values)
+        count = 0
+        for i in range(taken):
+            node = leaves[i]
+            nodes[total] = node
+            total += 1
+            # A copy: removing the node drops entries from the very list that is read.
+            neighbours = rows[starts[node] : ends[node]].copy()
+            candidates, count = _remove(
+                node,
+                neighbours,
+                candidates,
+                count,
+                lo,
+                degrees,
+                active,
+                starts,
+                ends,
+                rows,
+                sums,
+                changed,
+                is_changed,
+            )
+        _rescore(count, lo, degrees, active, sums, form, scores, tree, changed, is_changed)
+    return steps, total, candidates

@@ -1,0 +1,100 @@
+"""The scalar engine finds the covers that the reference engine finds, on every number of ranks."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi, watts_strogatz
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.row_block import row_block
+from ogg_hpc.policies.file import StoredPolicy
+from ogg_hpc.policies.scalar_form import scalar_form
+from ogg_hpc.policies.scorer import PolicyScorer
+from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.search.policy_search import search
+from ogg_hpc.search.scalar_engine import scalar_search
+from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
+
+COARSE = Schedule("coarse", ((0.5, 16), (0.1, 5)))
+NONE = np.empty(0, np.int64)
+
+
+def families():
+    for seed in range(8):
+        yield f"er-{seed}", erdos_renyi(20 + 9 * seed, 0.15, seed)
+        yield f"ba-{seed}", barabasi_albert(20 + 11 * seed, 1 + seed % 5, seed)
+        yield f"ws-{seed}", watts_strogatz(20 + 8 * seed, 4, 0.2, seed)
+    for name, graph in (
+        ("star", nx.star_graph(12)),
+        ("path", nx.path_graph(17)),
+        ("complete", nx.complete_graph(9)),
+        ("disconnected", nx.disjoint_union(nx.cycle_graph(7), nx.empty_graph(5))),
+        ("two nodes", nx.path_graph(2)),
+        ("no edges", nx.empty_graph(4)),
+    ):
+        yield name, Graph.from_networkx(graph)
+
+
+GRAPHS = dict(families())
+
+
+def network(seed, **settings):
+    """A network with random parameters, and the same as read from a file."""
+    policy = Structure2Vec(Structure2VecSettings(width=8, **settings), seed)
+    arrays = {name: value.numpy() for name, value in policy.state_dict().items()}
+    return policy, StoredPolicy(None, "s2v", policy.describe(), arrays, "mvc", {})
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("schedule", [ONE, ADAPTIVE, COARSE], ids=lambda schedule: schedule.name)
+def test_covers_are_those_of_the_reference_engine(comm, alone, name, schedule):
+    graph = GRAPHS[name]
+    for seed, settings in enumerate(
+        ({"layers": 1}, {"layers": 2}, {"layers": 2, "degree_unit": "mean"})
+    ):
+        policy, stored = network(seed + len(name), **settings)
+        form = scalar_form(stored, 2 * graph.m / graph.n)
+        reference = search(
+            GraphBatch(alone, [row_block(graph, 0, 1)]),
+            MinimumVertexCover(),
+            PolicyScorer(policy),
+            schedule,
+        )
+        found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, schedule, NONE)
+        assert found.solutions[0].tolist() == reference.solutions[0].tolist()
+        assert len(found.step_seconds) == len(reference.step_seconds)
+
+
+@pytest.mark.parametrize("balance", ["rows", "edges"])
+def test_forced_nodes_are_chosen_first(comm, alone, balance):
+    graph = GRAPHS["ba-7"]
+    policy, stored = network(3, layers=2)
+    forced = np.array([90, 4, 17])
+    reference = search(
+        GraphBatch(alone, [row_block(graph, 0, 1)]),
+        MinimumVertexCover(),
+        PolicyScorer(policy),
+        ONE,
+        forced,
+    )
+    block = row_block(graph, comm.rank, comm.size, balance)
+    found = scalar_search(comm, block, scalar_form(stored, 2 * graph.m / graph.n), ONE, forced)
+    assert found.solutions[0].tolist() == reference.solutions[0].tolist()
+
+
+def test_a_step_sends_pairs_and_neighbours_alone(comm):
+    if comm.size == 1:
+        pytest.skip("nothing is sent on one rank")
+    graph = GRAPHS["er-7"]
+    _, stored = network(1, layers=2)
+    comm.counts.clear()
+    block = row_block(graph, comm.rank, comm.size)
+    result = scalar_search(comm, block, scalar_form(stored, 1.0), ONE, NONE)
+    steps = len(result.step_seconds)
+    # Every rank's (score, id, count) triple each step, every node's degree once, and each edge
+    # once at the most, when one of its ends is chosen.
+    most = steps * 3 * 8 * comm.size + 8 * graph.n + 4 * graph.m
+    assert comm.counts["allgatherv"].bytes <= most
+    assert set(comm.counts) == {"allgatherv"}
