@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -156,7 +157,13 @@ class Trainer:
         return self.update(transitions)
 
     def update(self, transitions: Transitions) -> float:
-        """Make one gradient step on given tuples (collective)."""
+        """Make one gradient step on given tuples (collective).
+
+        Raises
+        ------
+        SettingsError
+            The run has diverged.
+        """
         batch, groups = self._tuples_to_graphs(transitions)
         if self.settings.targets == "stored":
             assert transitions.values is not None
@@ -180,6 +187,10 @@ class Trainer:
         self.optimizer.zero_grad()
         loss.backward()
         mean_loss = self._average_gradients(loss)
+        if not math.isfinite(mean_loss):
+            error = SettingsError("the loss is no longer finite; lower learning.learning_rate")
+            error.collective = True  # all ranks have the same sum
+            raise error
         self.optimizer.step()
         return mean_loss
 

@@ -234,3 +234,11 @@ def test_ranks_that_disagree_are_named(make_trainer):
     trainer.world.gather_objects = lambda digest: [digest, digest, "other"]
     with pytest.raises(RuntimeError, match=r"ranks \[2\] hold other parameters than rank 0"):
         trainer.check_ranks_agree()
+
+
+def test_a_run_that_diverges_is_told_so(make_trainer):
+    trainer = make_trainer(GRAPHS, learning_rate=1e300)
+    trainer.update(MIXED)
+    with pytest.raises(SettingsError, match=r"lower learning\.learning_rate") as caught:
+        trainer.update(MIXED)
+    assert caught.value.collective
