@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
@@ -294,9 +294,16 @@ class Communicator:
             raise found
         return result  # type: ignore[return-value]
 
-    def report(self) -> dict[str, dict[str, Any]]:
-        """Return the counts as plain values for a record."""
-        return {name: asdict(count) for name, count in sorted(self.counts.items())}
+    def report(self, earlier: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+        """Return the counts as plain values for a record, less those of an earlier report."""
+        result = {}
+        for name, count in sorted(self.counts.items()):
+            values, before = asdict(count), (earlier or {}).get(name)
+            if before is not None:
+                values |= {key: values[key] - before[key] for key in ("calls", "bytes", "seconds")}
+            if values["calls"]:
+                result[name] = values
+        return result
 
     # How a call moves its bytes.
 

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import InfeasibleError, SettingsError
-from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.graphs.batch import COLLECTIVES, GraphBatch
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.row_block import RowBlock, scatter_rows
+from ogg_hpc.graphs.row_block import BALANCE, RowBlock, scatter_rows
 from ogg_hpc.policies.file import StoredPolicy, load_policy
 from ogg_hpc.policies.scalar_form import ScalarForm, scalar_form
 from ogg_hpc.problems.graph_input import read_undirected
@@ -139,7 +139,7 @@ def solve_graph(
     comm: Communicator, graph: Any, settings: SolveSettings, output: str | Path | None = None
 ) -> Solved:
     """Solve one graph as `solve` does, with all settings in one object (collective)."""
-    clock = _Clock()
+    clock, earlier = _Clock(), comm.report()
     problem, schedule = comm.on_all(lambda: _check(settings))
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
     with clock("read"):
@@ -185,7 +185,7 @@ def solve_graph(
         "device": comm.device.name,
         "seconds": clock.report(),
         "step_seconds": _summary(result.step_seconds),
-        "collectives": comm.report(),
+        "collectives": comm.report(earlier),
         "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
         "solution": None if output is None else str(output),
     }
@@ -309,7 +309,17 @@ def _as_graph(source: Any, settings: SolveSettings) -> Graph:
 def _check(settings: SolveSettings) -> tuple[Problem, Schedule]:
     if settings.engine not in ENGINES:
         raise SettingsError(f"engine {settings.engine!r} is unknown; use {', '.join(ENGINES)}")
+    if settings.collective not in COLLECTIVES:
+        raise SettingsError(
+            f"collective {settings.collective!r} is unknown; use one of {', '.join(COLLECTIVES)}"
+        )
+    if settings.balance not in BALANCE:
+        raise SettingsError(
+            f"balance {settings.balance!r} is unknown; use one of {', '.join(BALANCE)}"
+        )
     problem, schedule = problem_by_name(settings.problem), load_schedule(settings.select)
+    if settings.policy in GREEDY and not isinstance(problem, MinimumVertexCover):
+        raise SettingsError(f"{settings.policy} finds vertex covers, not {problem.name}")
     return problem, schedule if problem.several_at_once else ONE
 
 

@@ -12,6 +12,7 @@ from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.problems.greedy_cover import maximum_degree_greedy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.solution import read_solution
+from ogg_hpc.runtime.communicator import Communicator
 
 RECORD = {
     "problem", "graph", "objective", "feasible", "bound", "gap", "policy", "engine", "select",
@@ -191,6 +192,20 @@ def test_unknown_names_are_refused(karate, policy, settings, message):
 def test_policy_of_another_problem_is_refused(karate, policy, independent_set):
     with pytest.raises(SettingsError, match="was trained for mvc, not for independent-set"):
         ogg_hpc.solve(karate, independent_set, policy=str(policy))
+
+
+def test_cover_heuristics_are_refused_for_other_problems(karate, independent_set):
+    with pytest.raises(SettingsError, match="max-degree finds vertex covers, not independent-set"):
+        ogg_hpc.solve(karate, independent_set, policy="max-degree")
+
+
+def test_collectives_are_those_of_one_solve(karate, policy):
+    comm = Communicator()
+    for _ in range(2):
+        record = ogg_hpc.solve(karate, policy=str(policy), engine="reference", comm=comm).record
+        assert record["collectives"]["allgatherv"]["calls"] < 4 * record["steps"]
+    assert comm.report()["allgatherv"]["calls"] == 2 * record["collectives"]["allgatherv"]["calls"]
+    assert comm.report(comm.report()) == {}
 
 
 def test_what_is_no_graph_is_refused():
