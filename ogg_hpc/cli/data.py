@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ogg_hpc.cli.options import console, print_json
 from ogg_hpc.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
@@ -316,7 +316,7 @@ def run_check(args: argparse.Namespace) -> int:
         raise InputError(args.path, "is no store of graphs; data convert makes one of it")
     faults = check_store(args.path)
     if args.json:
-        print(json.dumps({"path": args.path, "sound": not faults, "faults": faults}))
+        print_json({"path": args.path, "sound": not faults, "faults": faults})
     else:
         for fault in faults:
             print(fault, file=sys.stderr)
@@ -356,20 +356,19 @@ def _list(args: argparse.Namespace, entries: Iterable[Any]) -> None:
     from dataclasses import asdict
 
     if args.json:
-        print(json.dumps([asdict(entry) for entry in entries]))
+        print_json([asdict(entry) for entry in entries])
         return
     columns = ("name", "family", "nodes", "edges", "licence", "page")
     rows = [[str(getattr(entry, column)) for column in columns] for entry in entries]
     if not sys.stdout.isatty():
         print("\n".join("\t".join(row) for row in [list(columns), *rows]))
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(*columns, title="Catalogue of public graphs")
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    console().print(table)
 
 
 def _warn(path: str, warnings: Iterable[str]) -> None:
@@ -380,13 +379,12 @@ def _warn(path: str, warnings: Iterable[str]) -> None:
 def _show(args: argparse.Namespace, record: Mapping[str, Any], title: str) -> None:
     """Print a record: as JSON, as a table on a terminal, else one line an item."""
     if args.json:
-        print(json.dumps(record))
+        print_json(record)
         return
     rows = [(name, _text(value)) for name, value in _flat(record)]
     if not sys.stdout.isatty():
         print("\n".join(f"{name}: {value}" for name, value in rows))
         return
-    from rich.console import Console
     from rich.table import Table
 
     table = Table(title=title, show_header=False)
@@ -394,7 +392,7 @@ def _show(args: argparse.Namespace, record: Mapping[str, Any], title: str) -> No
     table.add_column(overflow="fold")
     for name, value in rows:
         table.add_row(name, value)
-    Console().print(table)
+    console().print(table)
 
 
 def _flat(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

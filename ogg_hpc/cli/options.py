@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ogg_hpc.runtime.communicator import Communicator
+if TYPE_CHECKING:
+    from ogg_hpc.runtime.communicator import Communicator
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:

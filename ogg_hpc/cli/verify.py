@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from typing import Any
 
+from ogg_hpc.cli.options import print_json
 from ogg_hpc.errors import InfeasibleError, InputError
 
 _DESCRIPTION = """\
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
             "violation": violation,
             "solution": str(args.solution),
         }
-        print(json.dumps(record))
+        print_json(record)
     if violation:
         raise InfeasibleError(f"{args.solution}: {violation}")
     if not args.json:

@@ -92,6 +92,15 @@ def test_an_output_that_cannot_be_written_is_one_message(tmp_path: Path) -> None
             ogg(*arguments)
 
 
+def test_brackets_in_a_name_are_no_markup_on_a_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    assert ogg("generate", "er", "--nodes", "5", "--p", "0.1", "--output", "[red]g.h5") == 0
+    assert "[red]g.h5" in capsys.readouterr().out
+
+
 def test_convert_keeps_labels_weights_and_counts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
