@@ -5,9 +5,13 @@ sum of its active neighbours' degrees. Both are integers, so scores are the same
 number of ranks. Choosing v lowers the degrees of its neighbours, and the sums two hops away:
 s_w falls by deg(v) for w in N(v), and by one for each w in N(u), u in N(v).
 
-A rank holds its block by columns (who among my rows touches v?), 4 bytes an entry and 8 a
-column. Entries of nodes that have left are dropped as they are met. A step sends each rank's best
-d (score, id) pairs and the active neighbours of the chosen nodes, nothing else.
+To find the rows that touch a node, a rank holds its block by columns, 4 bytes an entry and 8 a
+column; entries of nodes that have left are dropped as they are met. Where that is more than one
+bit for each pair of nodes (density above 1/32), it holds bits instead: a row's sum falls by the
+number of bits it has in common with the lowered nodes, one sweep of AND and popcount.
+
+A step sends each rank's best d (score, id) pairs and the active neighbours of the chosen nodes,
+nothing else.
 """
 
 from __future__ import annotations
@@ -27,6 +31,8 @@ from ogg_hpc.search.policy_search import SearchResult
 from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.tournament import build, new_tree, take_best, update_many
 
+# Above this density a bit for each pair of nodes is less than 4 bytes an entry.
+_DENSE = 1 / 32
 # Steps that a lone rank makes between two looks at the clock.
 _STEPS_AT_ONCE = 16
 
@@ -68,6 +74,8 @@ def scalar_search(
             nodes, steps = state.run(schedule, _STEPS_AT_ONCE)
         else:
             nodes, steps = state.step(int(schedule.nodes(np.array(left), np.array(block.n)))), 1
+        if not len(nodes):
+            break  # no candidate has a finite score
         chosen.append(nodes)
         seconds += [(time.perf_counter() - start) / steps] * steps
         if on_step is not None:
@@ -85,9 +93,8 @@ class _State:
         self.degrees = comm.allgatherv(np.diff(block.row_offsets), counts).astype(np.int32)
         self.active = np.ones(block.n, np.bool_)
         self.form = (form.starts, form.intercepts, form.slopes)
-        self.starts, self.rows = _by_columns(block)
-        self.ends = self.starts[1:].copy()
         rows = self.hi - self.lo
+        self.columns = _Columns(block)
         self.sums = np.zeros(rows, np.int64)
         _first_sums(block.row_offsets, block.columns, self.degrees, self.sums)
         self.scores, self.tree = new_tree(rows)
@@ -100,8 +107,9 @@ class _State:
         """Make some steps on a lone rank; return the nodes chosen and the steps made."""
         table = np.array(schedule.table, np.float64).reshape(-1, 2)
         nodes = np.empty(steps * schedule.most, np.int64)
+        own = (self.block.row_offsets, self.block.columns)
         made, count, self.candidates = _run(
-            steps, table, schedule.most, self.candidates, nodes, *self._arrays()
+            steps, table, schedule.most, self.candidates, nodes, own, *self._arrays()
         )
         return nodes[:count], made
 
@@ -146,9 +154,7 @@ class _State:
             self.lo,
             self.degrees,
             self.active,
-            self.starts,
-            self.ends,
-            self.rows,
+            self.columns.arrays,
             self.sums,
             self.form,
             self.scores,
@@ -158,13 +164,39 @@ class _State:
         )
 
 
-def _by_columns(block: RowBlock) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the block by columns: (n + 1,) offsets and this rank's rows that touch each node."""
-    starts = np.zeros(block.n + 1, np.int64)
-    np.cumsum(np.bincount(block.columns, minlength=block.n), out=starts[1:])
-    rows = np.empty(len(block.columns), np.int32)
-    _transpose(block.row_offsets, block.columns, starts[:-1].copy(), rows)
-    return starts, rows
+class _Columns:
+    """Which of this rank's rows touch a node: lists, or bits where they are smaller.
+
+    Attributes
+    ----------
+    arrays : tuple
+        ``(starts, ends, rows, bits)``: column v is ``rows[starts[v]:ends[v]]``, or bit v of each
+        row of `bits`; the others are empty.
+    """
+
+    def __init__(self, block: RowBlock) -> None:
+        words = -(-block.n // 64)
+        bits = np.zeros((0, 0), np.uint64)
+        starts = np.zeros(1, np.int64)
+        rows = np.empty(0, np.int32)
+        # All ranks choose alike: by the density of the whole graph.
+        if block.entries > _DENSE * block.n * block.n:
+            bits = np.zeros((block.rows, words), np.uint64)
+            _set_bits(block.row_offsets, block.columns, bits)
+        else:
+            starts = np.zeros(block.n + 1, np.int64)
+            np.cumsum(np.bincount(block.columns, minlength=block.n), out=starts[1:])
+            rows = np.empty(len(block.columns), np.int32)
+            _transpose(block.row_offsets, block.columns, starts[:-1].copy(), rows)
+        self.arrays = (starts, starts[1:].copy(), rows, bits)
+
+
+@njit(cache=True)
+def _set_bits(row_offsets: Any, columns: Any, bits: Any) -> None:
+    for row in range(len(row_offsets) - 1):
+        for k in range(row_offsets[row], row_offsets[row + 1]):
+            column = columns[k]
+            bits[row, column >> 6] |= np.uint64(1) << np.uint64(column & 63)
 
 
 @njit(cache=True)
@@ -201,7 +233,8 @@ def _score(degree: Any, total: Any, form: Any) -> Any:
     starts, intercepts, slopes = form
     ratio = total / degree
     piece = np.searchsorted(starts, ratio, side="right") - 1
-    return np.float32(intercepts[piece] * degree + slopes[piece] * total)
+    score = np.float32(intercepts[piece] * degree + slopes[piece] * total)
+    return score if np.isfinite(score) else np.float32(-np.inf)  # as in `select`: no choice
 
 
 @njit(cache=True)
@@ -226,15 +259,14 @@ def _lower(
     by: Any,
     lo: Any,
     active: Any,
-    starts: Any,
-    ends: Any,
-    rows: Any,
+    touching: Any,
     sums: Any,
     changed: Any,
     is_changed: Any,
     count: Any,
 ) -> Any:
     """Lower the sums of a node's active neighbours among my rows; drop the others' entries."""
+    starts, ends, rows, _ = touching
     k, end = starts[node], ends[node]
     while k < end:
         row = rows[k]
@@ -250,6 +282,46 @@ def _lower(
 
 
 @njit(cache=True)
+def _ones(word: Any) -> Any:
+    """Count the bits of a 64-bit word; compilers know this form and use one instruction."""
+    word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    word = (word & np.uint64(0x3333333333333333)) + (
+        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
+    )
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@njit(cache=True)
+def _lower_by_bits(
+    node: Any,
+    by: Any,
+    lowered: Any,
+    lo: Any,
+    active: Any,
+    touching: Any,
+    sums: Any,
+    changed: Any,
+    is_changed: Any,
+    count: Any,
+) -> Any:
+    """Lower the sums of my active rows by one for each lowered node they touch, and for `node`."""
+    bits = touching[3]
+    word, bit = node >> 6, np.uint64(node & 63)
+    for row in range(len(sums)):
+        if active[lo + row]:
+            common = np.int64(0)
+            for i in range(len(lowered)):
+                common += _ones(bits[row, i] & lowered[i])
+            if (bits[row, word] >> bit) & np.uint64(1):
+                common += by
+            if common:
+                sums[row] -= common
+                count = _mark(row, changed, is_changed, count)
+    return count
+
+
+@njit(cache=True)
 def _remove(
     node: Any,
     neighbours: Any,
@@ -258,24 +330,23 @@ def _remove(
     lo: Any,
     degrees: Any,
     active: Any,
-    starts: Any,
-    ends: Any,
-    rows: Any,
+    touching: Any,
     sums: Any,
     changed: Any,
     is_changed: Any,
 ) -> Any:
     """Remove one node; return the candidates left and the number of changed rows."""
-    if degrees[node] > 0:
+    mine, by = len(sums), degrees[node]
+    words = touching[3].shape[1]
+    lowered = np.zeros(words, np.uint64)
+    if by > 0:
         candidates -= 1
     active[node] = False
-    mine = len(sums)
+    degrees[node] = 0
     if lo <= node < lo + mine:
         count = _mark(node - lo, changed, is_changed, count)
-    count = _lower(
-        node, degrees[node], lo, active, starts, ends, rows, sums, changed, is_changed, count
-    )
-    degrees[node] = 0
+    if words == 0:
+        count = _lower(node, by, lo, active, touching, sums, changed, is_changed, count)
     for u in neighbours:
         if active[u]:
             degrees[u] -= 1
@@ -283,7 +354,14 @@ def _remove(
                 candidates -= 1
             if lo <= u < lo + mine:
                 count = _mark(u - lo, changed, is_changed, count)
-            count = _lower(u, 1, lo, active, starts, ends, rows, sums, changed, is_changed, count)
+            if words == 0:
+                count = _lower(u, 1, lo, active, touching, sums, changed, is_changed, count)
+            else:
+                lowered[u >> 6] |= np.uint64(1) << np.uint64(u & 63)
+    if words > 0:
+        count = _lower_by_bits(
+            node, by, lowered, lo, active, touching, sums, changed, is_changed, count
+        )
     return candidates, count
 
 
@@ -320,9 +398,7 @@ def _remove_and_score(
     lo: Any,
     degrees: Any,
     active: Any,
-    starts: Any,
-    ends: Any,
-    rows: Any,
+    touching: Any,
     sums: Any,
     form: Any,
     scores: Any,
@@ -341,9 +417,7 @@ def _remove_and_score(
             lo,
             degrees,
             active,
-            starts,
-            ends,
-            rows,
+            touching,
             sums,
             changed,
             is_changed,
@@ -360,12 +434,11 @@ def _run(
     most: Any,
     candidates: Any,
     nodes: Any,
+    own: Any,
     lo: Any,
     degrees: Any,
     active: Any,
-    starts: Any,
-    ends: Any,
-    rows: Any,
+    touching: Any,
     sums: Any,
     form: Any,
     scores: Any,
@@ -385,13 +458,14 @@ def _run(
                 d = int(table[i, 1])
                 break
         taken = take_best(scores, tree, d, leaves, values)
+        if taken == 0:
+            return step, total, candidates
         count = 0
         for i in range(taken):
             node = leaves[i]
             nodes[total] = node
             total += 1
-            # A copy: removing the node drops entries from the very list that is read.
-            neighbours = rows[starts[node] : ends[node]].copy()
+            neighbours = own[1][own[0][node] : own[0][node + 1]]
             candidates, count = _remove(
                 node,
                 neighbours,
@@ -400,9 +474,7 @@ def _run(
                 lo,
                 degrees,
                 active,
-                starts,
-                ends,
-                rows,
+                touching,
                 sums,
                 changed,
                 is_changed,

@@ -13,6 +13,7 @@ from ogg_hpc.policies.scalar_form import scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.search import scalar_engine
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.scalar_engine import scalar_search
 from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
@@ -47,6 +48,14 @@ def network(seed, **settings):
     return policy, StoredPolicy(None, "s2v", policy.describe(), arrays, "mvc", {})
 
 
+@pytest.fixture(params=["lists", "bits"])
+def columns(request, monkeypatch):
+    """Hold the block as lists or as bits, whatever its density."""
+    threshold = 2.0 if request.param == "lists" else -1.0
+    monkeypatch.setattr(scalar_engine, "_DENSE", threshold)
+
+
+@pytest.mark.usefixtures("columns")
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("schedule", [ONE, ADAPTIVE, COARSE], ids=lambda schedule: schedule.name)
 def test_covers_are_those_of_the_reference_engine(comm, alone, name, schedule):
@@ -67,6 +76,7 @@ def test_covers_are_those_of_the_reference_engine(comm, alone, name, schedule):
         assert len(found.step_seconds) == len(reference.step_seconds)
 
 
+@pytest.mark.usefixtures("columns")
 @pytest.mark.parametrize("balance", ["rows", "edges"])
 def test_forced_nodes_are_chosen_first(comm, alone, balance):
     graph = GRAPHS["ba-7"]
@@ -98,3 +108,13 @@ def test_a_step_sends_pairs_and_neighbours_alone(comm):
     most = steps * 3 * 8 * comm.size + 8 * graph.n + 4 * graph.m
     assert comm.counts["allgatherv"].bytes <= most
     assert set(comm.counts) == {"allgatherv"}
+
+
+@pytest.mark.parametrize("scale", [1e300, np.nan, np.inf])
+def test_scores_that_are_not_finite_are_no_choice(comm, scale):
+    graph = GRAPHS["ba-3"]
+    _, stored = network(1, layers=2)
+    stored.arrays["theta7"] = stored.arrays["theta7"] * scale
+    form = scalar_form(stored, 1.0)
+    found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, ONE, NONE)
+    assert len(found.solutions[0]) < graph.n
