@@ -232,7 +232,13 @@ def _first_sums(row_offsets: Any, columns: Any, degrees: Any, sums: Any) -> None
 def _score(degree: Any, total: Any, form: Any) -> Any:
     starts, intercepts, slopes = form
     ratio = total / degree
-    piece = np.searchsorted(starts, ratio, side="right") - 1
+    piece, end = 0, len(starts)
+    while end - piece > 1:
+        middle = (piece + end) >> 1
+        if starts[middle] <= ratio:
+            piece = middle
+        else:
+            end = middle
     score = np.float32(intercepts[piece] * degree + slopes[piece] * total)
     return score if np.isfinite(score) else np.float32(-np.inf)  # as in `select`: no choice
 

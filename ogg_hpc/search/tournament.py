@@ -41,7 +41,10 @@ def update(scores: Any, tree: Any, leaf: Any) -> None:
     i = (len(scores) + leaf) >> 1
     while i > 0:
         left, right = tree[2 * i], tree[2 * i + 1]
-        tree[i] = right if scores[right] > scores[left] else left
+        winner = right if scores[right] > scores[left] else left
+        if winner == tree[i] and winner != leaf:
+            return  # an unchanged winner: nothing above can change
+        tree[i] = winner
         i >>= 1
 
 
