@@ -7,8 +7,8 @@ from setuptools import find_packages, setup
 EXTRAS = {
     # A complete MPI from PyPI. On a cluster, build mpi4py against the site's MPI instead.
     "mpi": ["mpi4py>=4.0", "mpich>=4.2"],
-    "cuda12": ["cupy-cuda12x>=13.3"],
-    "cuda13": ["cupy-cuda13x>=13.6"],
+    "cuda12": ["cupy-cuda12x>=14.0"],
+    "cuda13": ["cupy-cuda13x>=14.0"],
     "solvers": ["ortools>=9.10", "highspy>=1.7"],
     "tensorboard": ["tensorboard>=2.17"],
     "dev": [

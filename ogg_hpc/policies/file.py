@@ -155,6 +155,11 @@ def load_policy(spec: str, problem: str) -> StoredPolicy:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         found = metadata.get("format") if isinstance(metadata, dict) else metadata
         raise InputError(path, f"format {found!r} is not {FORMAT}; use a matching version")
+    missing = {"policy", "model", "problem", "training", "sha256"} - set(metadata)
+    if missing:
+        raise InputError(path, f"its metadata lacks {', '.join(sorted(missing))}")
+    if not all(np.isfinite(array).all() for array in arrays.values()):
+        raise InputError(path, "some parameters are not finite: the training had diverged")
     if metadata["sha256"] != _digest(arrays):
         raise InputError(path, "checksum mismatch: the file is damaged; restore or train it again")
     if metadata["problem"] != problem:

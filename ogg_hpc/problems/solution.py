@@ -132,6 +132,8 @@ def _read_json(path: str | Path, text: str, graph: Graph) -> Solution:
         ) from None
     except RecursionError:
         raise InputError(path, "is not a solution: it is nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise InputError(path, f"is not a solution: {error}") from None
     if record.get("format") != FORMAT:
         raise InputError(
             path, f"key 'format': expected {FORMAT!r}, not {_short(record.get('format'))}"

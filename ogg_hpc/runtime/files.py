@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -58,6 +59,25 @@ def write_whole(path: str | Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def check_writable(path: str | Path) -> None:
+    """Find out that a file cannot be written before hours of work are spent on its content.
+
+    Raises
+    ------
+    InputError
+        Its folder cannot be made or written, or the name is that of a folder.
+    """
+    path = Path(path)
+    if path.is_dir():
+        raise InputError(path, "cannot be written: it is a folder")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise InputError(path, f"cannot be written: {error.strerror or error}") from error
 
 
 def sha256_of_file(path: str | Path) -> str:

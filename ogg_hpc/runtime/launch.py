@@ -122,7 +122,10 @@ def library_is_gpu_aware() -> bool:
     except OSError:
         return False
     for path in sorted(paths):
-        query = getattr(ctypes.CDLL(path), "MPIX_Query_cuda_support", None)
+        try:
+            query = getattr(ctypes.CDLL(path), "MPIX_Query_cuda_support", None)
+        except OSError:  # a mapping whose file has been replaced
+            continue
         if query is not None:
             return bool(query())
     return False

@@ -25,6 +25,7 @@ from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import graph_record, plain_number, write_solution
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.search.policy_search import SearchResult, search
@@ -144,6 +145,8 @@ def solve_graph(
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
     with clock("read"):
         host = _RootGraph(comm, lambda: _as_graph(graph, settings))
+    if output is not None:
+        comm.on_root(lambda: check_writable(output))
     policy = settings.policy or problem.name
     if policy in GREEDY:
         with clock("policy"):
@@ -182,7 +185,7 @@ def solve_graph(
         "steps": len(result.step_seconds) or len(result.solutions[0]),
         "seed": settings.seed,
         "ranks": comm.size,
-        "device": comm.device.name,
+        "device": comm.device.name if engine == "reference" else "cpu",
         "seconds": clock.report(),
         "step_seconds": _summary(result.step_seconds),
         "collectives": comm.report(earlier),

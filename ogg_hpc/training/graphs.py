@@ -11,9 +11,9 @@ from ogg_hpc.graphs.generators import GENERATORS
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.members import is_store
 from ogg_hpc.graphs.partition import RowPartition
-from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.graphs.row_block import RowBlock, row_block
 from ogg_hpc.graphs.shards import GraphStore
+from ogg_hpc.problems.graph_input import read_undirected
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import hash64, integers, stream
 from ogg_hpc.training.settings import GraphSource
@@ -61,7 +61,7 @@ def whole_graphs(source: GraphSource) -> Iterator[Graph]:
         with _open(source.path) as store:
             yield from store
     else:
-        yield read_graph(source.path, undirected=True)
+        yield read_undirected(source.path, undirected=source.undirected)
 
 
 @contextmanager

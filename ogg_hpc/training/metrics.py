@@ -19,11 +19,13 @@ class Metrics:
     keep
         Bytes of an existing file to keep, at most; what follows was written after the checkpoint
         that a resumed run starts from, and will be written again.
+    step
+        The step that comes next; TensorBoard forgets what was written for it and later ones.
     tensorboard
         Whether to write TensorBoard files where tensorboard is installed.
     """
 
-    def __init__(self, folder: Path, keep: int, tensorboard: bool) -> None:
+    def __init__(self, folder: Path, keep: int, step: int, tensorboard: bool) -> None:
         path = folder / "metrics.jsonl"
         path.touch()
         # A file that the user has removed or cut must not be filled up with zeros.
@@ -33,7 +35,7 @@ class Metrics:
         if tensorboard and importlib.util.find_spec("tensorboard") is not None:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._board = SummaryWriter(str(folder / "tensorboard"))
+            self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step)
 
     def write(self, step: int, values: dict[str, Any]) -> None:
         """Add values of an environment step; None values are left out of the curves."""

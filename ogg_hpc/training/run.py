@@ -121,9 +121,13 @@ def train(
         evaluation.restore(progress["first_objectives"])
     else:
         comm.on_root(lambda: _create(folder, settings))
-    metrics = None
-    if comm.rank == 0:
-        metrics = Metrics(folder, progress["metrics_bytes"], output.tensorboard)
+    metrics: Metrics | None = None
+
+    def open_metrics() -> None:
+        nonlocal metrics
+        metrics = Metrics(folder, progress["metrics_bytes"], progress["step"], output.tensorboard)
+
+    comm.on_root(open_metrics)
     earlier = progress["seconds"]
 
     def elapsed() -> float:

@@ -28,6 +28,7 @@ class GraphSource:
     d: int = setting(4, "degree parameter of ba, ws, plc and regular")
     count: int = setting(1000, "number of graphs to generate")
     seed: int = setting(1, "seed of the generator")
+    undirected: bool = setting(False, "take every arc of a directed file as an edge")
 
     def __post_init__(self) -> None:
         if bool(self.family) == bool(self.path):

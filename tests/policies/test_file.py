@@ -171,3 +171,24 @@ def test_shipped_policy_solves(name):
     batch = GraphBatch(Communicator(), [row_block(graph, 0, 1)])
     [nodes] = search(batch, MinimumVertexCover(), PolicyScorer(found.policy())).solutions
     assert MinimumVertexCover().violation(graph, nodes) is None
+
+
+@pytest.mark.parametrize("key", ["policy", "model", "problem", "training", "sha256"])
+def test_metadata_without_a_key_is_named(copy, key):
+    with np.load(copy) as archive:
+        arrays = dict(archive)
+    metadata = json.loads(str(arrays["metadata"]))
+    del metadata[key]
+    np.savez(copy, **arrays | {"metadata": np.array(json.dumps(metadata))})
+    with pytest.raises(InputError, match=f"its metadata lacks {key}"):
+        load_policy(str(copy), "mvc")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_parameters_of_a_diverged_run_are_refused(tmp_path, value):
+    policy = make_policy("s2v", {"width": 2}, seed=5)
+    with torch.no_grad():
+        policy.theta7[1] = value
+    save_policy(tmp_path / "wild.npz", policy, "s2v", "mvc", TRAINING)
+    with pytest.raises(InputError, match="not finite"):
+        load_policy(str(tmp_path / "wild.npz"), "mvc")

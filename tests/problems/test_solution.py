@@ -96,3 +96,9 @@ def test_unreadable_files(tmp_path):
     (tmp_path / "binary").write_bytes(b"\x80\xff\x00")
     with pytest.raises(InputError, match="is no text"):
         read_solution(tmp_path / "binary", PATH)
+
+
+def test_number_of_thousands_of_digits_is_refused(tmp_path):
+    (tmp_path / "long.json").write_text('{"objective": ' + "9" * 5000 + "}")
+    with pytest.raises(InputError, match="is not a solution"):
+        read_solution(tmp_path / "long.json", PATH)

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.runtime.files import sha256_of_file, write_whole
+from ogg_hpc.runtime.files import check_writable, sha256_of_file, write_whole
 
 
 def test_content_appears_under_the_final_name(tmp_path):
@@ -91,7 +91,7 @@ def test_kill_leaves_the_old_file(tmp_path, moment):
     target.write_text("old")
     script = f"""
 import os, signal
-from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.runtime.files import check_writable, write_whole
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -132,3 +132,12 @@ def test_sha256_of_a_file(tmp_path, size):
     path = tmp_path / "file"
     path.write_bytes(b"x" * size)
     assert sha256_of_file(path) == hashlib.sha256(b"x" * size).hexdigest()
+
+
+def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    for place in (tmp_path, tmp_path / "taken" / "result.json"):
+        with pytest.raises(InputError, match="cannot be written"):
+            check_writable(place)
+    check_writable(tmp_path / "new" / "result.json")
+    assert list((tmp_path / "new").iterdir()) == []

@@ -125,3 +125,12 @@ def test_stores_that_cannot_be_learned_on_are_refused(tmp_path, graphs, message)
     for read in (whole_graphs, lambda source: row_blocks(Communicator(), source, "rows")):
         with pytest.raises(InputError, match=message):
             list(read(source))
+
+
+def test_directed_files_are_refused_unless_arcs_count_as_edges(tmp_path):
+    path = tmp_path / "arcs.net"
+    path.write_text("*Vertices 3\n*Arcs\n1 2\n2 3\n")
+    with pytest.raises(SettingsError, match="the graph is directed"):
+        list(whole_graphs(GraphSource(path=str(path))))
+    [graph] = whole_graphs(GraphSource(path=str(path), undirected=True))
+    assert (graph.n, graph.m) == (3, 2)

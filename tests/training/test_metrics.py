@@ -11,7 +11,7 @@ def test_what_a_resumed_run_writes_follows_what_is_kept(tmp_path, present):
     path = tmp_path / "metrics.jsonl"
     if present:
         path.write_text("".join(lines[:present]))
-    metrics = Metrics(tmp_path, len("".join(lines[:2])), tensorboard=False)
+    metrics = Metrics(tmp_path, len("".join(lines[:2])), step=0, tensorboard=False)
     metrics.write(9, {"loss": None})
     size = metrics.flush()
     metrics.close()
