@@ -109,7 +109,7 @@ class _State:
         nodes = np.empty(steps * schedule.most, np.int64)
         own = (self.block.row_offsets, self.block.columns)
         made, count, self.candidates = _run(
-            steps, table, schedule.most, self.candidates, nodes, own, *self._arrays()
+            steps, table, schedule.most, self.candidates, nodes, own, self._arrays()
         )
         return nodes[:count], made
 
@@ -146,7 +146,7 @@ class _State:
         if self.comm.size > 1:
             neighbours = self.comm.allgatherv(neighbours, counts)
         self.candidates = _remove_and_score(
-            nodes, lengths, neighbours, self.candidates, *self._arrays()
+            nodes, lengths, neighbours, self.candidates, self._arrays()
         )
 
     def _arrays(self) -> tuple[Any, ...]:
@@ -250,8 +250,14 @@ def _score_all(lo: Any, degrees: Any, active: Any, sums: Any, form: Any, scores:
             scores[row] = _score(degrees[lo + row], sums[row], form)
 
 
+# The compiled functions below share one tuple, `state`:
+# (lo, degrees, active, touching, sums, form, scores, tree, changed, is_changed).
+
+
 @njit(cache=True)
-def _mark(row: Any, changed: Any, is_changed: Any, count: Any) -> Any:
+def _mark(row: Any, state: Any, count: Any) -> Any:
+    """Note that a row has to be scored anew; return how many have."""
+    changed, is_changed = state[8], state[9]
     if not is_changed[row]:
         is_changed[row] = True
         changed[count] = row
@@ -260,25 +266,16 @@ def _mark(row: Any, changed: Any, is_changed: Any, count: Any) -> Any:
 
 
 @njit(cache=True)
-def _lower(
-    node: Any,
-    by: Any,
-    lo: Any,
-    active: Any,
-    touching: Any,
-    sums: Any,
-    changed: Any,
-    is_changed: Any,
-    count: Any,
-) -> Any:
+def _lower(node: Any, by: Any, state: Any, count: Any) -> Any:
     """Lower the sums of a node's active neighbours among my rows; drop the others' entries."""
+    lo, active, touching, sums = state[0], state[2], state[3], state[4]
     starts, ends, rows, _ = touching
     k, end = starts[node], ends[node]
     while k < end:
         row = rows[k]
         if active[lo + row]:
             sums[row] -= by
-            count = _mark(row, changed, is_changed, count)
+            count = _mark(row, state, count)
             k += 1
         else:
             end -= 1
@@ -299,19 +296,9 @@ def _ones(word: Any) -> Any:
 
 
 @njit(cache=True)
-def _lower_by_bits(
-    node: Any,
-    by: Any,
-    lowered: Any,
-    lo: Any,
-    active: Any,
-    touching: Any,
-    sums: Any,
-    changed: Any,
-    is_changed: Any,
-    count: Any,
-) -> Any:
+def _lower_by_bits(node: Any, by: Any, lowered: Any, state: Any, count: Any) -> Any:
     """Lower the sums of my active rows by one for each lowered node they touch, and for `node`."""
+    lo, active, touching, sums = state[0], state[2], state[3], state[4]
     bits = touching[3]
     word, bit = node >> 6, np.uint64(node & 63)
     for row in range(len(sums)):
@@ -323,25 +310,14 @@ def _lower_by_bits(
                 common += by
             if common:
                 sums[row] -= common
-                count = _mark(row, changed, is_changed, count)
+                count = _mark(row, state, count)
     return count
 
 
 @njit(cache=True)
-def _remove(
-    node: Any,
-    neighbours: Any,
-    candidates: Any,
-    count: Any,
-    lo: Any,
-    degrees: Any,
-    active: Any,
-    touching: Any,
-    sums: Any,
-    changed: Any,
-    is_changed: Any,
-) -> Any:
+def _remove(node: Any, neighbours: Any, candidates: Any, count: Any, state: Any) -> Any:
     """Remove one node; return the candidates left and the number of changed rows."""
+    lo, degrees, active, touching, sums = state[:5]
     mine, by = len(sums), degrees[node]
     words = touching[3].shape[1]
     lowered = np.zeros(words, np.uint64)
@@ -350,40 +326,29 @@ def _remove(
     active[node] = False
     degrees[node] = 0
     if lo <= node < lo + mine:
-        count = _mark(node - lo, changed, is_changed, count)
+        count = _mark(node - lo, state, count)
     if words == 0:
-        count = _lower(node, by, lo, active, touching, sums, changed, is_changed, count)
+        count = _lower(node, by, state, count)
     for u in neighbours:
         if active[u]:
             degrees[u] -= 1
             if degrees[u] == 0:
                 candidates -= 1
             if lo <= u < lo + mine:
-                count = _mark(u - lo, changed, is_changed, count)
+                count = _mark(u - lo, state, count)
             if words == 0:
-                count = _lower(u, 1, lo, active, touching, sums, changed, is_changed, count)
+                count = _lower(u, 1, state, count)
             else:
                 lowered[u >> 6] |= np.uint64(1) << np.uint64(u & 63)
     if words > 0:
-        count = _lower_by_bits(
-            node, by, lowered, lo, active, touching, sums, changed, is_changed, count
-        )
+        count = _lower_by_bits(node, by, lowered, state, count)
     return candidates, count
 
 
 @njit(cache=True)
-def _rescore(
-    count: Any,
-    lo: Any,
-    degrees: Any,
-    active: Any,
-    sums: Any,
-    form: Any,
-    scores: Any,
-    tree: Any,
-    changed: Any,
-    is_changed: Any,
-) -> None:
+def _rescore(count: Any, state: Any) -> None:
+    """Score the changed rows anew and bring the tree up to date."""
+    lo, degrees, active, _, sums, form, scores, tree, changed, is_changed = state
     for k in range(count):
         row = changed[k]
         is_changed[row] = False
@@ -397,62 +362,25 @@ def _rescore(
 
 @njit(cache=True)
 def _remove_and_score(
-    nodes: Any,
-    lengths: Any,
-    neighbours: Any,
-    candidates: Any,
-    lo: Any,
-    degrees: Any,
-    active: Any,
-    touching: Any,
-    sums: Any,
-    form: Any,
-    scores: Any,
-    tree: Any,
-    changed: Any,
-    is_changed: Any,
+    nodes: Any, lengths: Any, neighbours: Any, candidates: Any, state: Any
 ) -> Any:
+    """Remove nodes whose active neighbours stand one after another; return candidates left."""
     count, start = 0, 0
     for i in range(len(nodes)):
         end = start + lengths[i]
-        candidates, count = _remove(
-            nodes[i],
-            neighbours[start:end],
-            candidates,
-            count,
-            lo,
-            degrees,
-            active,
-            touching,
-            sums,
-            changed,
-            is_changed,
-        )
+        candidates, count = _remove(nodes[i], neighbours[start:end], candidates, count, state)
         start = end
-    _rescore(count, lo, degrees, active, sums, form, scores, tree, changed, is_changed)
+    _rescore(count, state)
     return candidates
 
 
 @njit(cache=True)
 def _run(
-    steps: Any,
-    table: Any,
-    most: Any,
-    candidates: Any,
-    nodes: Any,
-    own: Any,
-    lo: Any,
-    degrees: Any,
-    active: Any,
-    touching: Any,
-    sums: Any,
-    form: Any,
-    scores: Any,
-    tree: Any,
-    changed: Any,
-    is_changed: Any,
+    steps: Any, table: Any, most: Any, candidates: Any, nodes: Any, own: Any, state: Any
 ) -> Any:
     """Make steps of a lone rank; return steps made, nodes chosen, candidates left."""
+    active, scores, tree = state[2], state[6], state[7]
+    row_offsets, columns = own
     leaves, values = np.empty(most, np.int64), np.empty(most, np.float32)
     total = 0
     for step in range(steps):
@@ -471,19 +399,7 @@ def _run(
             node = leaves[i]
             nodes[total] = node
             total += 1
-            neighbours = own[1][own[0][node] : own[0][node + 1]]
-            candidates, count = _remove(
-                node,
-                neighbours,
-                candidates,
-                count,
-                lo,
-                degrees,
-                active,
-                touching,
-                sums,
-                changed,
-                is_changed,
-            )
-        _rescore(count, lo, degrees, active, sums, form, scores, tree, changed, is_changed)
+            neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
+            candidates, count = _remove(node, neighbours, candidates, count, state)
+        _rescore(count, state)
     return steps, total, candidates
