@@ -27,6 +27,7 @@ METHODS = {
     "policy, adaptive": {"select": "adaptive"},
     "maximum degree": {"policy": "max-degree"},
     "minimum degree": {"policy": "min-degree"},
+    "inverse degree 1.25": {"policy": "inverse-degree", "select": "one"},
 }
 
 

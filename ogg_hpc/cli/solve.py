@@ -37,8 +37,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--policy",
         metavar="NAME|FILE",
-        help="a shipped policy, max-degree, min-degree, or a parameter file such as "
-        "runs/mvc/best.npz (default: the policy shipped for the problem)",
+        help="a shipped policy; a greedy heuristic: max-degree, min-degree, or "
+        "inverse-degree[:EXPONENT], the largest sum of deg^-EXPONENT over neighbours (1.25); or a "
+        "parameter file such as runs/mvc/best.npz (default: the policy shipped for the problem)",
     )
     parser.add_argument(
         "--policy-class",

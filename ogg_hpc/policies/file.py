@@ -148,7 +148,7 @@ def load_policy(spec: str, problem: str) -> StoredPolicy:
         arrays = read_arrays(path, "a parameter file")
         metadata = json.loads(str(arrays.pop("metadata")))
     except FileNotFoundError:
-        names = ", ".join(["max-degree", "min-degree", *shipped_policies()])
+        names = ", ".join(["max-degree", "min-degree", "inverse-degree", *shipped_policies()])
         raise InputError(path, f"no such policy; use {names}, or a parameter file") from None
     except (KeyError, ValueError):
         raise InputError(path, "an archive, but not a parameter file") from None

@@ -1,5 +1,7 @@
 """Policies whose whole state is two integers a node: its degree and one sum over neighbours.
 
+The sum is of the neighbours' messages, a function of their degrees.
+
 Where chosen nodes leave the graph, every active node has x = 0. The first layer of structure2vec
 is then the degree times one fixed vector, so the second layer depends on a node through its
 degree d and the sum s of its neighbours' degrees alone. All maps in between being positively
@@ -14,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.policies.file import StoredPolicy
 
 
@@ -24,12 +26,15 @@ class ScalarForm:
 
     Attributes
     ----------
+    messages : (n,) int64, optional
+        What a node of each degree adds to its neighbours' sums; None for the degree itself.
     starts : (pieces,) float64
         Where each piece starts; the first at 0.
     intercepts, slopes : (pieces,) float64
         The linear function of each piece.
     """
 
+    messages: NDArray[np.int64] | None
     starts: NDArray[np.float64]
     intercepts: NDArray[np.float64]
     slopes: NDArray[np.float64]
@@ -67,6 +72,45 @@ def scalar_form(stored: StoredPolicy, mean_degree: float) -> ScalarForm | None:
     constant = unit * edge
     slope = unit * unit * (theta["theta4"] @ message) if layers == 2 else np.zeros_like(edge)
     return piecewise_linear(constant, slope, theta["theta6"], theta["theta7"][K:])
+
+
+def inverse_degree_exponent(spec: str) -> float | None:
+    """Return the exponent of ``inverse-degree[:EXPONENT]``, 1.25 by default; None for others.
+
+    Raises
+    ------
+    SettingsError
+        An exponent that is no number from 0 to 64.
+    """
+    name, colon, text = spec.partition(":")
+    if name != "inverse-degree":
+        return None
+    try:
+        exponent = float(text) if colon else 1.25
+    except ValueError:
+        exponent = -1.0
+    if not 0 <= exponent <= 64:
+        raise SettingsError(f"{spec}: the exponent must be a number from 0 to 64, such as 1.25")
+    return exponent
+
+
+def inverse_degree_form(n: int, exponent: float) -> ScalarForm:
+    """Return the score sum of deg(u)^-exponent over neighbours u, in fixed point of 2^-32.
+
+    A node is worth choosing if its neighbours have few other edges: each of them is then hard to
+    cover otherwise. Exponent 0 is the degree.
+
+    Parameters
+    ----------
+    n
+        Number of nodes of the graph.
+    exponent
+        Not negative.
+    """
+    degrees = np.maximum(np.arange(max(n, 1)), 1).astype(np.float64)
+    messages = np.round(2.0**32 * degrees**-exponent).astype(np.int64)
+    messages[0] = 0
+    return ScalarForm(messages, np.zeros(1), np.zeros(1), np.full(1, 2.0**-32))
 
 
 def piecewise_linear(
@@ -108,7 +152,7 @@ def piecewise_linear(
         intercepts.append(output[active] @ a[active])
         slopes.append(output[active] @ b[active])
     return ScalarForm(
-        np.array([left for left, _ in pieces]), np.array(intercepts), np.array(slopes)
+        None, np.array([left for left, _ in pieces]), np.array(intercepts), np.array(slopes)
     )
 
 

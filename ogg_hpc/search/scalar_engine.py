@@ -1,9 +1,10 @@
 """Alg. 4 for policies in scalar form: a step costs what it changes.
 
 The state is the residual degree of every node, replicated, and for each of a rank's own rows the
-sum of its active neighbours' degrees. Both are integers, so scores are the same bits on every
-number of ranks. Choosing v lowers the degrees of its neighbours, and the sums two hops away:
-s_w falls by deg(v) for w in N(v), and by one for each w in N(u), u in N(v).
+sum of its active neighbours' messages, which are their degrees or a function of them. Both are
+integers, so scores are the same bits on every number of ranks. Choosing v lowers the degrees of
+its neighbours and changes the sums two hops away: s_w loses v's message for w in N(v), and follows
+u's message for w in N(u), u in N(v).
 
 To find the rows that touch a node, a rank holds its block by columns, 4 bytes an entry and 8 a
 column; entries of nodes that have left are dropped as they are met. Where that is more than one
@@ -92,11 +93,14 @@ class _State:
         counts = block.partition.counts
         self.degrees = comm.allgatherv(np.diff(block.row_offsets), counts).astype(np.int32)
         self.active = np.ones(block.n, np.bool_)
-        self.form = (form.starts, form.intercepts, form.slopes)
         rows = self.hi - self.lo
-        self.columns = _Columns(block)
+        by_degree = form.messages is None
+        messages = np.arange(max(block.n, 1)) if form.messages is None else form.messages
+        self.form = (form.starts, form.intercepts, form.slopes, messages)
+        # Bits count neighbours: they serve where all messages fall alike.
+        self.columns = _Columns(block, by_degree)
         self.sums = np.zeros(rows, np.int64)
-        _first_sums(block.row_offsets, block.columns, self.degrees, self.sums)
+        _first_sums(block.row_offsets, block.columns, messages[self.degrees], self.sums)
         self.scores, self.tree = new_tree(rows)
         self.changed, self.is_changed = np.empty(rows, np.int32), np.zeros(rows, np.bool_)
         _score_all(self.lo, self.degrees, self.active, self.sums, self.form, self.scores)
@@ -174,13 +178,13 @@ class _Columns:
         row of `bits`; the others are empty.
     """
 
-    def __init__(self, block: RowBlock) -> None:
+    def __init__(self, block: RowBlock, may_be_bits: bool) -> None:
         words = -(-block.n // 64)
         bits = np.zeros((0, 0), np.uint64)
         starts = np.zeros(1, np.int64)
         rows = np.empty(0, np.int32)
         # All ranks choose alike: by the density of the whole graph.
-        if block.entries > _DENSE * block.n * block.n:
+        if may_be_bits and block.entries > _DENSE * block.n * block.n:
             bits = np.zeros((block.rows, words), np.uint64)
             _set_bits(block.row_offsets, block.columns, bits)
         else:
@@ -222,15 +226,15 @@ def _active_neighbours(
 
 
 @njit(cache=True)
-def _first_sums(row_offsets: Any, columns: Any, degrees: Any, sums: Any) -> None:
+def _first_sums(row_offsets: Any, columns: Any, messages: Any, sums: Any) -> None:
     for row in range(len(sums)):
         for k in range(row_offsets[row], row_offsets[row + 1]):
-            sums[row] += degrees[columns[k]]
+            sums[row] += messages[columns[k]]
 
 
 @njit(cache=True)
 def _score(degree: Any, total: Any, form: Any) -> Any:
-    starts, intercepts, slopes = form
+    starts, intercepts, slopes, _ = form
     ratio = total / degree
     piece, end = 0, len(starts)
     while end - piece > 1:
@@ -317,18 +321,19 @@ def _lower_by_bits(node: Any, by: Any, lowered: Any, state: Any, count: Any) -> 
 @njit(cache=True)
 def _remove(node: Any, neighbours: Any, candidates: Any, count: Any, state: Any) -> Any:
     """Remove one node; return the candidates left and the number of changed rows."""
-    lo, degrees, active, touching, sums = state[:5]
-    mine, by = len(sums), degrees[node]
+    lo, degrees, active, touching, sums, form = state[:6]
+    messages = form[3]
+    mine, own = len(sums), messages[degrees[node]]
     words = touching[3].shape[1]
     lowered = np.zeros(words, np.uint64)
-    if by > 0:
+    if degrees[node] > 0:
         candidates -= 1
     active[node] = False
     degrees[node] = 0
     if lo <= node < lo + mine:
         count = _mark(node - lo, state, count)
     if words == 0:
-        count = _lower(node, by, state, count)
+        count = _lower(node, own, state, count)
     for u in neighbours:
         if active[u]:
             degrees[u] -= 1
@@ -337,11 +342,12 @@ def _remove(node: Any, neighbours: Any, candidates: Any, count: Any, state: Any)
             if lo <= u < lo + mine:
                 count = _mark(u - lo, state, count)
             if words == 0:
-                count = _lower(u, 1, state, count)
+                by = messages[degrees[u] + 1] - messages[degrees[u]]
+                count = _lower(u, by, state, count)
             else:
                 lowered[u >> 6] |= np.uint64(1) << np.uint64(u & 63)
     if words > 0:
-        count = _lower_by_bits(node, by, lowered, state, count)
+        count = _lower_by_bits(node, own, lowered, state, count)
     return candidates, count
 
 

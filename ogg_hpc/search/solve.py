@@ -17,7 +17,12 @@ from ogg_hpc.graphs.batch import COLLECTIVES, GraphBatch
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import BALANCE, RowBlock, scatter_rows
 from ogg_hpc.policies.file import StoredPolicy, load_policy
-from ogg_hpc.policies.scalar_form import ScalarForm, scalar_form
+from ogg_hpc.policies.scalar_form import (
+    ScalarForm,
+    inverse_degree_exponent,
+    inverse_degree_form,
+    scalar_form,
+)
 from ogg_hpc.problems.graph_input import read_undirected
 from ogg_hpc.problems.greedy_cover import GREEDY
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
@@ -43,7 +48,8 @@ class SolveSettings:
     problem
         Name of a problem, or ``FILE.py:CLASS``.
     policy
-        Name of a shipped policy or of a greedy heuristic, or a parameter file; None takes the
+        Name of a shipped policy or of a greedy heuristic (``max-degree``, ``min-degree``,
+        ``inverse-degree`` or ``inverse-degree:EXPONENT``), or a parameter file; None takes the
         policy shipped for the problem.
     policy_class
         ``FILE.py:CLASS`` of the user's own network, if the parameter file is of one.
@@ -205,17 +211,9 @@ def _search(
     clock: _Clock,
 ) -> tuple[SearchResult, str]:
     with clock("setup"):
-        stored = comm.on_all(lambda: load_policy(policy, problem.name))
         block = scatter_rows(comm, host.graph, settings.balance)
         forced = host.do(problem.forced)
-        form = _scalar_form(problem, stored, block) if settings.engine != "reference" else None
-        if settings.engine == "scalar" and form is None:
-            error = SettingsError(
-                "the scalar engine needs a structure2vec policy of at most two layers and an "
-                "unweighted graph; use --engine auto"
-            )
-            error.collective = True
-            raise error
+        stored, form = comm.on_all(lambda: _policy(policy, problem, settings, block))
     with progress_bar(comm, "solving", block.n) as show:
 
         def on_step(step: int, left: NDArray[np.int64]) -> None:
@@ -231,6 +229,7 @@ def _search(
         from ogg_hpc.policies.scorer import PolicyScorer
 
         with clock("setup"):
+            assert stored is not None
             network = comm.on_all(lambda: stored.policy(settings.policy_class))
             scorer = PolicyScorer(network.to(comm.device.name))
             batch = GraphBatch(comm, [block], collective=settings.collective)
@@ -238,10 +237,25 @@ def _search(
             return search(batch, problem, scorer, schedule, forced, on_step), "reference"
 
 
-def _scalar_form(problem: Problem, stored: StoredPolicy, block: RowBlock) -> ScalarForm | None:
-    if type(problem) is not MinimumVertexCover or block.weights is not None:
-        return None
-    return scalar_form(stored, block.entries / max(block.n, 1))
+def _policy(
+    policy: str, problem: Problem, settings: SolveSettings, block: RowBlock
+) -> tuple[StoredPolicy | None, ScalarForm | None]:
+    """Return the policy's file, and its scalar form if that is what scores."""
+    covers = isinstance(problem, MinimumVertexCover)
+    exponent = inverse_degree_exponent(policy)
+    if exponent is not None:
+        if not covers or settings.engine == "reference":
+            raise SettingsError(f"{policy} finds vertex covers, by the scalar engine alone")
+        return None, inverse_degree_form(block.n, exponent)
+    stored, form = load_policy(policy, problem.name), None
+    if covers and block.weights is None and settings.engine != "reference":
+        form = scalar_form(stored, block.entries / max(block.n, 1))
+    if settings.engine == "scalar" and form is None:
+        raise SettingsError(
+            "the scalar engine needs a structure2vec policy of at most two layers and an "
+            "unweighted graph; use --engine auto"
+        )
+    return stored, form
 
 
 @dataclass

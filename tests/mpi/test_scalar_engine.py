@@ -9,7 +9,7 @@ from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi, watts_stroga
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.file import StoredPolicy
-from ogg_hpc.policies.scalar_form import scalar_form
+from ogg_hpc.policies.scalar_form import inverse_degree_form, scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
@@ -118,3 +118,26 @@ def test_scores_that_are_not_finite_are_no_choice(comm, scale):
     form = scalar_form(stored, 1.0)
     found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, ONE, NONE)
     assert len(found.solutions[0]) < graph.n
+
+
+def greedy_by_inverse_degree(graph, exponent):
+    """Choose the node whose neighbours' deg^-exponent add up to most, by plain loops."""
+    neighbours = {v: set(graph.neighbours(v).tolist()) for v in range(graph.n)}
+    cover = []
+    while any(neighbours.values()):
+        message = {v: round(2**32 * len(of) ** -exponent) for v, of in neighbours.items() if of}
+        score = {v: np.float32(sum(message[u] for u in neighbours[v]) * 2.0**-32) for v in message}
+        best = max(score, key=lambda v: (score[v], -v))
+        cover.append(best)
+        for u in neighbours.pop(best):
+            neighbours[u].discard(best)
+    return cover
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.25, 3.0])
+@pytest.mark.parametrize("name", [name for name in GRAPHS if not name.startswith("er-")])
+def test_inverse_degree_greedy_is_that_of_plain_loops(comm, name, exponent):
+    graph = GRAPHS[name]
+    form = inverse_degree_form(graph.n, exponent)
+    found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, ONE, NONE)
+    assert found.solutions[0].tolist() == greedy_by_inverse_degree(graph, exponent)

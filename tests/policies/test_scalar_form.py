@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.policies.file import StoredPolicy
-from ogg_hpc.policies.scalar_form import piecewise_linear, scalar_form
+from ogg_hpc.policies.scalar_form import inverse_degree_exponent, piecewise_linear, scalar_form
 
 
 def value(form, ratio):
@@ -48,3 +48,12 @@ def test_parameters_that_do_not_fit_the_network_are_refused():
     stored = StoredPolicy("own.npz", "s2v", {"width": 4}, {"theta2": np.zeros(5)}, "mvc", {})
     with pytest.raises(InputError, match=r"own\.npz: .* theta2 is not \(4,\)"):
         scalar_form(stored, 1.0)
+
+
+def test_exponents_of_inverse_degree_greedy():
+    assert inverse_degree_exponent("mvc") is None
+    assert inverse_degree_exponent("inverse-degree") == 1.25
+    assert inverse_degree_exponent("inverse-degree:2") == 2.0
+    for text in ("", "two", "-1", "nan", "inf"):
+        with pytest.raises(SettingsError, match="the exponent must be a number from 0 to 64"):
+            inverse_degree_exponent(f"inverse-degree:{text}")
