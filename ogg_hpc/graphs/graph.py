@@ -138,6 +138,10 @@ class Graph:
         data = np.ones(len(self.columns)) if self.weights is None else self.weights
         return scipy.sparse.csr_array((data, self.columns, self.row_offsets), (self.n, self.n))
 
+    def unweighted(self) -> Graph:
+        """Return the graph without its weights."""
+        return self if self.weights is None else replace(self, weights=None)
+
     def to_undirected(self) -> Graph:
         """Return the graph with every arc taken as an undirected edge."""
         if not self.directed:

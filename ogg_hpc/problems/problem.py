@@ -60,6 +60,9 @@ class Problem(ABC):
         What ``--problem`` takes.
     maximize
         Whether a larger objective is better.
+    uses_weights
+        Whether edge weights belong to the problem; if not, they are dropped before a policy can
+        see them.
     several_at_once
         Whether any candidates may be chosen in one step; if not, it is solved one node a step.
     residual
@@ -69,6 +72,7 @@ class Problem(ABC):
 
     name: ClassVar[str]
     maximize: ClassVar[bool]
+    uses_weights: ClassVar[bool] = False
     several_at_once: ClassVar[bool] = False
     residual: ClassVar[bool] = False
 

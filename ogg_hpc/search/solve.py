@@ -150,7 +150,7 @@ def solve_graph(
     problem, schedule = comm.on_all(lambda: _check(settings))
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
     with clock("read"):
-        host = _RootGraph(comm, lambda: _as_graph(graph, settings))
+        host = _RootGraph(comm, lambda: _as_graph(graph, settings, problem))
     if output is not None:
         comm.on_root(lambda: check_writable(output))
     policy = settings.policy or problem.name
@@ -302,11 +302,11 @@ class _Clock:
         return {**self._seconds, "total": time.perf_counter() - self._start}
 
 
-def _as_graph(source: Any, settings: SolveSettings) -> Graph:
+def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:
     if isinstance(source, Graph):
         graph = source
     elif isinstance(source, str | Path):
-        return read_undirected(source, settings.file_format, settings.undirected)
+        graph = read_undirected(source, settings.file_format, settings.undirected)
     elif hasattr(source, "tocoo"):
         graph = Graph.from_scipy(source)
     elif hasattr(source, "edges") and hasattr(source, "is_directed"):
@@ -320,7 +320,8 @@ def _as_graph(source: Any, settings: SolveSettings) -> Graph:
         raise SettingsError(
             "the graph is directed, the problem is not; undirected=True takes every arc as an edge"
         )
-    return graph.to_undirected()
+    graph = graph.to_undirected()
+    return graph if problem.uses_weights else graph.unweighted()
 
 
 def _check(settings: SolveSettings) -> tuple[Problem, Schedule]:

@@ -80,6 +80,8 @@ class Evaluation:
         self._sets: dict[str, _HeldOut] = {}
         for source in sources:
             graphs = list(whole_graphs(source))
+            if not problem.uses_weights:
+                graphs = [graph.unweighted() for graph in graphs]
             mine = list(range(group, len(graphs), groups))
             blocks = [row_block(graphs[i], comm.rank, comm.size, balance) for i in mine]
             batch = GraphBatch(comm, blocks, collective=collective) if blocks else None

@@ -73,7 +73,7 @@ def train(
     parallel, output = settings.parallel, settings.output
     blocks = comm.on_all(
         lambda: [
-            block
+            block if problem.uses_weights else replace(block, weights=None)
             for source in settings.train
             for block in row_blocks(part, source, parallel.balance)
         ]

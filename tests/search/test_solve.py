@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import networkx as nx
 import pytest
@@ -61,9 +63,11 @@ def test_every_kind_of_input_gives_the_same_labels(karate, policy, tmp_path):
 
 
 @pytest.mark.parametrize("select", ["one", "adaptive"])
-def test_record_has_every_field(karate, policy, select, tmp_path):
+@pytest.mark.parametrize(("engine", "used"), [("auto", "scalar"), ("reference", "reference")])
+def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     output = tmp_path / "cover.json"
-    solved = ogg_hpc.solve(karate, policy=str(policy), select=select, output=output, seed=3)
+    settings = {"select": select, "engine": engine, "seed": 3}
+    solved = ogg_hpc.solve(karate, policy=str(policy), output=output, **settings)
     record = solved.record
     assert set(record) == RECORD
     assert record["graph"] == {
@@ -71,7 +75,7 @@ def test_record_has_every_field(karate, policy, select, tmp_path):
     }  # fmt: skip
     assert record["problem"] == "mvc"
     assert record["feasible"] is True
-    assert (record["policy"], record["engine"]) == (str(policy), "reference")
+    assert (record["policy"], record["engine"]) == (str(policy), used)
     assert (record["select"], record["seed"]) == (select, 3)
     assert (record["ranks"], record["device"]) == (1, "cpu")
     assert 14 <= record["objective"] == len(solved.nodes)
@@ -146,16 +150,23 @@ def test_graph_with_nothing_to_cover(policy, name, graph):
     assert record["feasible"] is True
 
 
-def test_weights_reach_the_network(tmp_path):
+def test_weights_reach_the_network_where_they_belong_to_the_problem(tmp_path):
     network = make_policy("s2v", {"width": 1, "layers": 1}, seed=0)
     for name, value in network.named_parameters():
         value.data.fill_(1.0 if name in ("theta2", "theta3", "theta6") else 0.0)
     network.theta7.data[1] = 1.0  # the score is now the sum of positive weights
     save_policy(tmp_path / "sum.npz", network, "s2v", "mvc", {})
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover\n"
+        "class Weighted(MinimumVertexCover):\n"
+        "    uses_weights = True\n"
+    )
     for weights, cover in ((None, [1, 2]), ([1, 1, 9], [0, 2])):
         graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], weights)
-        solved = ogg_hpc.solve(graph, policy=str(tmp_path / "sum.npz"), select="one")
-        assert solved.nodes == cover
+        settings = {"policy": str(tmp_path / "sum.npz"), "select": "one"}
+        assert ogg_hpc.solve(graph, f"{own}:Weighted", **settings).nodes == cover
+        assert ogg_hpc.solve(graph, **settings).nodes == [1, 2]
 
 
 def test_directed_graph_is_refused_with_a_remedy(policy, tmp_path):
@@ -229,6 +240,24 @@ def test_infeasible_result_is_never_written(karate, tmp_path):
         ogg_hpc.solve(karate, f"{own}:Careless", policy="max-degree", output=output)
     assert error.value.exit_code == 3
     assert not output.exists()
+
+
+def test_weights_that_are_no_part_of_the_problem_change_nothing(karate):
+    plain = ogg_hpc.solve(nx.Graph(karate.edges))
+    heavy = nx.Graph()
+    heavy.add_weighted_edges_from((u, v, -1.5 * (u + 1)) for u, v in karate.edges)
+    assert ogg_hpc.solve(heavy).nodes == plain.nodes
+
+
+def test_scalar_engine_needs_no_torch(karate, tmp_path):
+    nx.write_edgelist(karate, tmp_path / "karate.txt", data=False)
+    code = (
+        "import sys, ogg_hpc; solved = ogg_hpc.solve(sys.argv[1]);"
+        "print(solved.record['engine'], 'torch' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "karate.txt")]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["scalar", "False"]
 
 
 def test_own_problem_is_solved_and_verified(karate, independent_set, tmp_path):
