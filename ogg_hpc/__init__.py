@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ogg_hpc.runtime.compiled_code import find_cache_folder
+
 if TYPE_CHECKING:
     from ogg_hpc.search.solve import Solved, solve
 
 __all__ = ["Solved", "solve"]
+
+find_cache_folder()
 
 
 def __getattr__(name: str) -> Any:
