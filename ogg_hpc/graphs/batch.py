@@ -196,6 +196,12 @@ class GraphBatch:
         copy = self.comm.device.xp.arange(self.copies)
         return self.row_graph[:, None] * self.copies + copy
 
+    @property
+    def adjacency_bytes(self) -> int:
+        """Bytes of this rank's block: COO, plus the row offsets of the CSR view on it."""
+        parts = (self._rows, self._columns, self._ones, self._row_offsets)
+        return sum(int(part.nbytes) for part in parts)
+
     def positions(self, graphs: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the positions of nodes given by graph and id within the graph, on the host."""
         return self._position[self._first[graphs] + nodes]

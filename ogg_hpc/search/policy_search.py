@@ -41,10 +41,13 @@ class SearchResult:
         For each group (graph * copies + copy) the ids of the chosen nodes in the order chosen.
     step_seconds : list of float
         Wall time of each step.
+    adjacency_bytes : int
+        What the form of this rank's block that the engine multiplies or walks takes.
     """
 
     solutions: list[NDArray[np.int64]]
     step_seconds: list[float] = field(default_factory=list)
+    adjacency_bytes: int = 0
 
 
 def start_solution(batch: GraphBatch) -> PartialSolution:
@@ -84,6 +87,7 @@ def search(
     SearchResult
         The same on every rank and for every number of ranks.
     """
+    adjacency_bytes = batch.adjacency_bytes
     solution = start_solution(batch)
     chosen_by_group: list[list[NDArray[np.int64]]] = [[] for _ in range(batch.groups)]
     if forced is not None and len(forced):
@@ -110,7 +114,8 @@ def search(
         if on_step is not None:
             on_step(len(seconds), left)
     empty = np.empty(0, np.int64)
-    return SearchResult([np.concatenate([empty, *chosen]) for chosen in chosen_by_group], seconds)
+    solutions = [np.concatenate([empty, *chosen]) for chosen in chosen_by_group]
+    return SearchResult(solutions, seconds, adjacency_bytes)
 
 
 def select(

@@ -81,7 +81,8 @@ def scalar_search(
         seconds += [(time.perf_counter() - start) / steps] * steps
         if on_step is not None:
             on_step(len(seconds), np.array([left]))
-    return SearchResult([np.concatenate(chosen)], seconds)
+    adjacency_bytes = sum(part.nbytes for part in state.columns.arrays)
+    return SearchResult([np.concatenate(chosen)], seconds, adjacency_bytes)
 
 
 class _State:

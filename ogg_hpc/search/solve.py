@@ -195,6 +195,7 @@ def solve_graph(
         "seconds": clock.report(),
         "step_seconds": _summary(result.step_seconds),
         "collectives": comm.report(earlier),
+        "adjacency_bytes": max(comm.gather_objects(result.adjacency_bytes)),
         "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
         "solution": None if output is None else str(output),
     }

@@ -76,6 +76,12 @@ class ReplayBuffer:
         self._graphs: list[int] = []
 
     @property
+    def bytes_per_tuple(self) -> int:
+        """Bytes that each tuple takes."""
+        arrays = (self._actions, self._rewards, self._values)
+        return sum(array.nbytes for array in arrays) // self._capacity
+
+    @property
     def graph(self) -> int:
         """Index of the graph of the running episode."""
         return self._graphs[-1]

@@ -203,6 +203,7 @@ def train(
         "device": comm.device.name,
         "seconds": elapsed(),
         "collectives": comm.report(),
+        "replay_bytes_per_tuple": trainer.replay.bytes_per_tuple,
         "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
         "versions": versions(),
     }

@@ -19,7 +19,7 @@ from ogg_hpc.runtime.communicator import Communicator
 RECORD = {
     "problem", "graph", "objective", "feasible", "bound", "gap", "policy", "engine", "select",
     "steps", "seed", "ranks", "device", "seconds", "step_seconds", "collectives",
-    "peak_memory_bytes", "solution", "warnings",
+    "adjacency_bytes", "peak_memory_bytes", "solution", "warnings",
 }  # fmt: skip
 
 
@@ -80,6 +80,9 @@ def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     assert (record["ranks"], record["device"]) == (1, "cpu")
     assert 14 <= record["objective"] == len(solved.nodes)
     assert record["bound"] == 14
+    # The reference engine's COO takes 16 bytes an entry, the scalar engine here a bit a pair.
+    entries, bits = 2 * 78 * 16 + 35 * 4, 34 * 8 + 8
+    assert record["adjacency_bytes"] == (bits if used == "scalar" else entries)
     assert record["gap"] == pytest.approx(1 - 14 / record["objective"])
     assert set(record["seconds"]) == {
         "read", "setup", "policy", "polish", "bound", "verify", "total",

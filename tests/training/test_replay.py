@@ -178,3 +178,8 @@ def test_episode_longer_than_the_ring_is_refused():
     assert buffer.running.tolist() == [0, 1, 2]
     with pytest.raises(SettingsError, match=r"longer than the replay buffer \(3 steps\)"):
         buffer.append(4, 0.0)
+
+
+def test_a_tuple_takes_twelve_bytes_or_twenty_with_a_stored_value():
+    assert ReplayBuffer(100, 1, 1.0).bytes_per_tuple == 12
+    assert ReplayBuffer(100, 1, 1.0, stores_values=True).bytes_per_tuple == 20
