@@ -13,6 +13,7 @@ from ogg_hpc.policies.scalar_form import inverse_degree_form, scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.runtime.launch import promised_size
 from ogg_hpc.search import scalar_engine
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.scalar_engine import scalar_search
@@ -20,10 +21,13 @@ from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
 
 COARSE = Schedule("coarse", ((0.5, 16), (0.1, 5)))
 NONE = np.empty(0, np.int64)
+# Ranks that share cores take milliseconds a step: fewer graphs there.
+_, RANKS = promised_size() or ("", 1)
+SEEDS = range(8) if RANKS == 1 else (2,)
 
 
 def families():
-    for seed in range(8):
+    for seed in SEEDS:
         yield f"er-{seed}", erdos_renyi(20 + 9 * seed, 0.15, seed)
         yield f"ba-{seed}", barabasi_albert(20 + 11 * seed, 1 + seed % 5, seed)
         yield f"ws-{seed}", watts_strogatz(20 + 8 * seed, 4, 0.2, seed)
@@ -79,9 +83,9 @@ def test_covers_are_those_of_the_reference_engine(comm, alone, name, schedule):
 @pytest.mark.usefixtures("columns")
 @pytest.mark.parametrize("balance", ["rows", "edges"])
 def test_forced_nodes_are_chosen_first(comm, alone, balance):
-    graph = GRAPHS["ba-7"]
+    graph = GRAPHS["ba-2"]
     policy, stored = network(3, layers=2)
-    forced = np.array([90, 4, 17])
+    forced = np.array([40, 4, 17])
     reference = search(
         GraphBatch(alone, [row_block(graph, 0, 1)]),
         MinimumVertexCover(),
@@ -97,7 +101,7 @@ def test_forced_nodes_are_chosen_first(comm, alone, balance):
 def test_a_step_sends_pairs_and_neighbours_alone(comm):
     if comm.size == 1:
         pytest.skip("nothing is sent on one rank")
-    graph = GRAPHS["er-7"]
+    graph = GRAPHS["er-2"]
     _, stored = network(1, layers=2)
     comm.counts.clear()
     block = row_block(graph, comm.rank, comm.size)
@@ -112,7 +116,7 @@ def test_a_step_sends_pairs_and_neighbours_alone(comm):
 
 @pytest.mark.parametrize("scale", [1e300, np.nan, np.inf])
 def test_scores_that_are_not_finite_are_no_choice(comm, scale):
-    graph = GRAPHS["ba-3"]
+    graph = GRAPHS["ba-2"]
     _, stored = network(1, layers=2)
     stored.arrays["theta7"] = stored.arrays["theta7"] * scale
     form = scalar_form(stored, 1.0)
