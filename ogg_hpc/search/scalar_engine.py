@@ -175,8 +175,8 @@ class _Columns:
     Attributes
     ----------
     arrays : tuple
-        ``(starts, ends, rows, bits)``: column v is ``rows[starts[v]:ends[v]]``, or bit v of each
-        row of `bits`; the others are empty.
+        ``(starts, rows, bits)``: column v is ``rows[starts[v]:starts[v + 1]]`` up to the first -1,
+        or bit v of each row of `bits`; the others are empty.
     """
 
     def __init__(self, block: RowBlock, may_be_bits: bool) -> None:
@@ -193,7 +193,7 @@ class _Columns:
             np.cumsum(np.bincount(block.columns, minlength=block.n), out=starts[1:])
             rows = np.empty(len(block.columns), np.int32)
             _transpose(block.row_offsets, block.columns, starts[:-1].copy(), rows)
-        self.arrays = (starts, starts[1:].copy(), rows, bits)
+        self.arrays = (starts, rows, bits)
 
 
 @njit(cache=True)
@@ -274,18 +274,19 @@ def _mark(row: Any, state: Any, count: Any) -> Any:
 def _lower(node: Any, by: Any, state: Any, count: Any) -> Any:
     """Lower the sums of a node's active neighbours among my rows; drop the others' entries."""
     lo, active, touching, sums = state[0], state[2], state[3], state[4]
-    starts, ends, rows, _ = touching
-    k, end = starts[node], ends[node]
-    while k < end:
+    starts, rows, _ = touching
+    kept, end = starts[node], starts[node + 1]
+    for k in range(kept, end):
         row = rows[k]
+        if row < 0:
+            break
         if active[lo + row]:
             sums[row] -= by
             count = _mark(row, state, count)
-            k += 1
-        else:
-            end -= 1
-            rows[k] = rows[end]
-    ends[node] = end
+            rows[kept] = row
+            kept += 1
+    if kept < end:
+        rows[kept] = -1  # here the list ends from now on
     return count
 
 
@@ -304,7 +305,7 @@ def _ones(word: Any) -> Any:
 def _lower_by_bits(node: Any, by: Any, lowered: Any, state: Any, count: Any) -> Any:
     """Lower the sums of my active rows by one for each lowered node they touch, and for `node`."""
     lo, active, touching, sums = state[0], state[2], state[3], state[4]
-    bits = touching[3]
+    bits = touching[2]
     word, bit = node >> 6, np.uint64(node & 63)
     for row in range(len(sums)):
         if active[lo + row]:
@@ -325,7 +326,7 @@ def _remove(node: Any, neighbours: Any, candidates: Any, count: Any, state: Any)
     lo, degrees, active, touching, sums, form = state[:6]
     messages = form[3]
     mine, own = len(sums), messages[degrees[node]]
-    words = touching[3].shape[1]
+    words = touching[2].shape[1]
     lowered = np.zeros(words, np.uint64)
     if degrees[node] > 0:
         candidates -= 1

@@ -81,7 +81,7 @@ def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     assert 14 <= record["objective"] == len(solved.nodes)
     assert record["bound"] == 14
     # The reference engine's COO takes 16 bytes an entry, the scalar engine here a bit a pair.
-    entries, bits = 2 * 78 * 16 + 35 * 4, 34 * 8 + 8
+    entries, bits = 2 * 78 * 16 + 35 * 4, 34 * 8 + 8  # and one offset
     assert record["adjacency_bytes"] == (bits if used == "scalar" else entries)
     assert record["gap"] == pytest.approx(1 - 14 / record["objective"])
     assert set(record["seconds"]) == {
