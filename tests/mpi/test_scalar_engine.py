@@ -114,6 +114,7 @@ def test_a_step_sends_pairs_and_neighbours_alone(comm):
     assert set(comm.counts) == {"allgatherv"}
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("scale", [1e300, np.nan, np.inf])
 def test_scores_that_are_not_finite_are_no_choice(comm, scale):
     graph = GRAPHS["ba-2"]
