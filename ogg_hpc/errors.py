@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Self
 
 
 class OggError(Exception):
@@ -18,6 +19,11 @@ class OggError(Exception):
 
     exit_code = 2
     collective = False
+
+    def shared(self) -> Self:
+        """Mark the error as one that every rank raises, and return it."""
+        self.collective = True
+        return self
 
 
 class InputError(OggError):

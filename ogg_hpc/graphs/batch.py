@@ -129,15 +129,9 @@ class GraphBatch:
         """
         device = self.comm.device
         batch = copy.copy(self)
-        for cached in (
-            "matrix",
-            "_product",
-            "_signed_weights",
-            "row_graph",
-            "row_groups",
-            "_groups",
-        ):
-            batch.__dict__.pop(cached, None)
+        for name, attribute in vars(GraphBatch).items():
+            if isinstance(attribute, cached_property):
+                batch.__dict__.pop(name, None)
         inside = np.concatenate([[0], np.cumsum(keep)])
         bounds = inside[np.concatenate([[0], np.cumsum(self.counts)])]
         batch.nodes = int(inside[-1])
@@ -191,10 +185,9 @@ class GraphBatch:
         return self.comm.device.from_host(self.graph_of[self.lo : self.hi])
 
     @cached_property
-    def row_groups(self) -> Any:
-        """(rows, copies) the group, ``graph * copies + copy``, of each row and copy."""
-        copy = self.comm.device.xp.arange(self.copies)
-        return self.row_graph[:, None] * self.copies + copy
+    def group_of(self) -> NDArray[np.int64]:
+        """(nodes, copies) group, ``graph * copies + copy``, of each position; on the host."""
+        return self.graph_of[:, None] * self.copies + np.arange(self.copies)
 
     @property
     def adjacency_bytes(self) -> int:
@@ -222,13 +215,9 @@ class GraphBatch:
         """Return the (G, copies) numbers of nodes inside a replicated (nodes, copies) mask."""
         return self.comm.device.from_host(
             np.bincount(
-                self._groups[self.comm.device.to_host(mask)], minlength=self.groups
+                self.group_of[self.comm.device.to_host(mask)], minlength=self.groups
             ).reshape(-1, self.copies)
         )
-
-    @cached_property
-    def _groups(self) -> NDArray[np.int64]:
-        return self.graph_of[:, None] * self.copies + np.arange(self.copies)
 
     # Sums over neighbours of masks: exact, being sums of small integers.
 

@@ -102,11 +102,9 @@ def _maximum_degree(
             heapq.heapreplace(heap, (n - degree) * n + v)
         else:
             heapq.heappop(heap)
-            active[v] = False
             cover[size] = v
             size += 1
-            for entry in range(row_offsets[v], row_offsets[v + 1]):
-                degrees[columns[entry]] -= 1
+            _take(row_offsets, columns, cover[size - 1 : size], degrees, active)
     return size
 
 

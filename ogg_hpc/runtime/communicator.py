@@ -262,7 +262,7 @@ class Communicator:
             except Exception as raised:
                 raised.raised_on_root = True  # type: ignore[attr-defined]
                 if isinstance(raised, OggError):
-                    raised.collective = True
+                    raised.shared()
                 outcome = (None, raised)
         shared = outcome
         if self.size > 1:
@@ -290,8 +290,7 @@ class Communicator:
             error = raised
         found = next((e for e in self.gather_objects(error) if e is not None), None)
         if found is not None:
-            found.collective = True
-            raise found
+            raise found.shared()
         return result  # type: ignore[return-value]
 
     def report(self, earlier: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:

@@ -146,8 +146,8 @@ def select(
     scores = device.to_host(scores).astype(np.float32)
     row, copy = np.nonzero(device.to_host(candidates))
     value = scores[row, copy]
-    group = batch.graph_of[batch.lo + row] * batch.copies + copy
-    node = batch.node_of[batch.lo + row]
+    group = batch.local(batch.group_of)[row, copy]
+    node = batch.local(batch.node_of)[row]
     counts = np.bincount(group, minlength=batch.groups)
 
     d = schedule.most

@@ -95,11 +95,10 @@ class _State:
         self.degrees = comm.allgatherv(np.diff(block.row_offsets), counts).astype(np.int32)
         self.active = np.ones(block.n, np.bool_)
         rows = self.hi - self.lo
-        by_degree = form.messages is None
         messages = np.arange(max(block.n, 1)) if form.messages is None else form.messages
         self.form = (form.starts, form.intercepts, form.slopes, messages)
         # Bits count neighbours: they serve where all messages fall alike.
-        self.columns = _Columns(block, by_degree)
+        self.columns = _Columns(block, may_be_bits=form.messages is None)
         self.sums = np.zeros(rows, np.int64)
         _first_sums(block.row_offsets, block.columns, messages[self.degrees], self.sums)
         self.scores, self.tree = new_tree(rows)
@@ -127,9 +126,10 @@ class _State:
         best, nodes, _ = self.comm.best(values[None].astype(float), ids[None], np.zeros(1))
         chosen: NDArray[np.int64] = nodes[0][np.isfinite(best[0])]
         # Those that other ranks' nodes have beaten go back into the tree.
-        beaten = leaves[:taken][~np.isin(ids[:taken], chosen)]
+        is_beaten = ~np.isin(ids[:taken], chosen)
+        beaten = leaves[:taken][is_beaten]
         if len(beaten):
-            self.scores[beaten] = values[:taken][~np.isin(ids[:taken], chosen)]
+            self.scores[beaten] = values[:taken][is_beaten]
             update_many(self.scores, self.tree, beaten, len(beaten))
         self.remove(chosen)
         return chosen

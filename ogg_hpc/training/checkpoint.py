@@ -86,8 +86,7 @@ def load_checkpoint(
             f"was written by {header['groups']} groups of ranks, this job has {trainer.groups}; "
             "choose ranks and parallel.ranks_per_graph to match",
         )
-        error.collective = True
-        raise error
+        raise error.shared()
 
     def part(prefix: str) -> dict[str, NDArray[Any]]:
         return {

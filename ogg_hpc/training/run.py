@@ -233,8 +233,7 @@ def _groups(comm: Communicator, settings: TrainSettings) -> tuple[int, int]:
             f"{comm.size} ranks cannot form groups of {ranks}; "
             "choose parallel.ranks_per_graph so that it divides the number of ranks"
         )
-        error.collective = True
-        raise error
+        raise error.shared()
     return comm.rank // ranks, comm.size // ranks
 
 
@@ -269,8 +268,7 @@ def _check_resumable(
         )
     if message is not None:
         error = SettingsError(message)
-        error.collective = True
-        raise error
+        raise error.shared()
 
 
 def _write_json(path: Path, value: Any) -> None:

@@ -164,17 +164,17 @@ class Trainer:
         SettingsError
             The run has diverged.
         """
-        batch, groups = self._tuples_to_graphs(transitions)
+        batch = self._tuples_to_graphs(transitions)
         if self.settings.targets == "stored":
             assert transitions.values is not None
             values = transitions.values
         else:
-            following = self._state(batch, groups, *transitions.next_prefix)
+            following = self._state(batch, *transitions.next_prefix)
             values = self._values(self.target, batch, following)
         targets = transitions.returns + transitions.discounts * values
 
-        solution = self._state(batch, groups, *transitions.prefix)
-        graphs, copies = np.divmod(groups, batch.copies)
+        solution = self._state(batch, *transitions.prefix)
+        graphs, copies = np.divmod(np.arange(batch.groups), batch.copies)
         rows = batch.positions(graphs, transitions.actions) - batch.lo
         mine = (rows >= 0) & (rows < batch.hi - batch.lo)
         on_device = self.comm.device.from_host
@@ -188,33 +188,29 @@ class Trainer:
         loss.backward()
         mean_loss = self._average_gradients(loss)
         if not math.isfinite(mean_loss):
-            error = SettingsError("the loss is no longer finite; lower learning.learning_rate")
-            error.collective = True  # all ranks have the same sum
-            raise error
+            # All ranks have the same sum.
+            raise SettingsError(
+                "the loss is no longer finite; lower learning.learning_rate"
+            ).shared()
         self.optimizer.step()
         return mean_loss
 
-    def _tuples_to_graphs(self, transitions: Transitions) -> tuple[GraphBatch, NDArray[np.int64]]:
-        """Return the batch that holds the tuples' graphs, and each tuple's group in it.
+    def _tuples_to_graphs(self, transitions: Transitions) -> GraphBatch:
+        """Return the batch whose groups are the tuples' graphs, in their order.
 
         Tuples of one graph are masks on it, so that its adjacency is read once for all of them.
         """
-        count = len(transitions.graphs)
-        if (transitions.graphs == transitions.graphs[0]).all():
-            blocks, copies = [self.blocks[transitions.graphs[0]]], count
-        else:
-            blocks, copies = [self.blocks[graph] for graph in transitions.graphs], 1
-        return GraphBatch(self.comm, blocks, copies, self.collective), np.arange(count)
+        graphs, copies = transitions.graphs, 1
+        if (graphs == graphs[0]).all():
+            graphs, copies = graphs[:1], len(graphs)
+        blocks = [self.blocks[graph] for graph in graphs]
+        return GraphBatch(self.comm, blocks, copies, self.collective)
 
     def _state(
-        self,
-        batch: GraphBatch,
-        groups: NDArray[np.int64],
-        nodes: NDArray[np.int64],
-        lengths: NDArray[np.int64],
+        self, batch: GraphBatch, nodes: NDArray[np.int64], lengths: NDArray[np.int64]
     ) -> PartialSolution:
-        """Rebuild partial solutions from their prefixes (Tuples2Graphs)."""
-        graphs, copies = np.divmod(groups.repeat(lengths), batch.copies)
+        """Rebuild each group's partial solution from its prefix (Tuples2Graphs)."""
+        graphs, copies = np.divmod(np.arange(batch.groups).repeat(lengths), batch.copies)
         solution = start_solution(batch)
         self.problem.choose(solution, batch.mask(graphs, nodes, copies), batch)
         return solution
@@ -231,7 +227,7 @@ class Trainer:
         inside = device.to_host(candidates)
         best = np.full(batch.groups, -np.inf)
         scores = scores.astype(np.float32)  # as in a search: decisions are made on rounded scores
-        np.maximum.at(best, device.to_host(batch.row_groups)[inside], scores[inside])
+        np.maximum.at(best, batch.local(batch.group_of)[inside], scores[inside])
         best = self.comm.allreduce(best, "max")
         return np.where(np.isfinite(best), best, 0.0)
 

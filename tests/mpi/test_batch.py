@@ -105,12 +105,12 @@ def test_mask_marks_the_named_nodes(case):
     np.testing.assert_array_equal(mask, expected)
 
 
-def test_row_groups_number_graph_and_copy(case):
+def test_groups_number_graph_and_copy(case):
     copies = case.batch.copies
     graphs = case.batch.graph_of[case.mine]
     np.testing.assert_array_equal(case.batch.row_graph, graphs)
     np.testing.assert_array_equal(
-        case.batch.row_groups, graphs[:, None] * copies + np.arange(copies)
+        case.batch.local(case.batch.group_of), graphs[:, None] * copies + np.arange(copies)
     )
     assert case.batch.groups == len(case.batch.sizes) * copies
 

@@ -144,15 +144,15 @@ def test_state_without_candidates_is_worth_nothing(make_trainer):
     trainer = make_trainer(GRAPHS, gamma=1.0)
     everything = list(range(7))
     tuples = transitions([2], [[]], [0], [everything], [-1.0], [1.0])
-    batch, groups = trainer._tuples_to_graphs(tuples)
-    state = trainer._state(batch, groups, *tuples.next_prefix)
+    batch = trainer._tuples_to_graphs(tuples)
+    state = trainer._state(batch, *tuples.next_prefix)
     assert trainer._values(trainer.target, batch, state).tolist() == [0.0]
 
 
 def test_values_are_rounded_as_in_a_search(make_trainer):
     trainer = make_trainer(GRAPHS)
-    batch, groups = trainer._tuples_to_graphs(MIXED)
-    state = trainer._state(batch, groups, *MIXED.prefix)
+    batch = trainer._tuples_to_graphs(MIXED)
+    state = trainer._state(batch, *MIXED.prefix)
     values = trainer._values(trainer.target, batch, state)
     assert values.dtype == np.float64
     assert np.count_nonzero(values) > 0
