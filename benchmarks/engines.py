@@ -32,7 +32,7 @@ from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.environment import versions
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.search.policy_search import search
-from ogg_hpc.search.scalar_engine import scalar_search
+from ogg_hpc.search.scalar_search import scalar_search
 from ogg_hpc.search.schedule import ADAPTIVE, ONE
 
 HERE = Path(__file__).parent

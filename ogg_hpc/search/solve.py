@@ -221,7 +221,7 @@ def _search(
             show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
 
         if form is not None:
-            from ogg_hpc.search.scalar_engine import scalar_search
+            from ogg_hpc.search.scalar_search import scalar_search
 
             with clock("policy"):
                 return scalar_search(comm, block, form, schedule, forced, on_step), "scalar"

@@ -14,9 +14,9 @@ from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.launch import promised_size
-from ogg_hpc.search import scalar_engine
+from ogg_hpc.search import scalar_state
 from ogg_hpc.search.policy_search import search
-from ogg_hpc.search.scalar_engine import scalar_search
+from ogg_hpc.search.scalar_search import scalar_search
 from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
 
 COARSE = Schedule("coarse", ((0.5, 16), (0.1, 5)))
@@ -56,7 +56,7 @@ def network(seed, **settings):
 def columns(request, monkeypatch):
     """Hold the block as lists or as bits, whatever its density."""
     threshold = 2.0 if request.param == "lists" else -1.0
-    monkeypatch.setattr(scalar_engine, "_DENSE", threshold)
+    monkeypatch.setattr(scalar_state, "DENSE", threshold)
 
 
 @pytest.mark.usefixtures("columns")

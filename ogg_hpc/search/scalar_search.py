@@ -1,0 +1,84 @@
+"""Alg. 4 by an engine of scalar states."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.row_block import RowBlock
+from ogg_hpc.policies.scalar_form import ScalarForm
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.policy_search import SearchResult
+from ogg_hpc.search.scalar_engine import ScalarEngine
+from ogg_hpc.search.schedule import Schedule
+
+# Steps that a lone rank makes between two looks at the clock.
+_STEPS_AT_ONCE = 16
+
+
+def scalar_search(
+    comm: Communicator,
+    block: RowBlock,
+    form: ScalarForm,
+    schedule: Schedule,
+    forced: NDArray[np.int64],
+    on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+) -> SearchResult:
+    """Build a vertex cover as `search` does, by scores in scalar form (collective).
+
+    Parameters
+    ----------
+    comm
+        The ranks.
+    block
+        This rank's rows of an unweighted graph.
+    form
+        The policy.
+    schedule, forced, on_step
+        As for `search`.
+
+    Returns
+    -------
+    SearchResult
+        What `search` returns; a lone rank's step times are means over a few steps.
+    """
+    engine = ScalarEngine(comm, block, form)
+    engine.remove(np.asarray(forced, np.int64))
+    chosen = [np.asarray(forced, np.int64)]
+    seconds: list[float] = []
+    table = np.array(schedule.table, np.float64).reshape(-1, 2)
+    while engine.state.candidates:
+        start = time.perf_counter()
+        left = engine.state.candidates
+        if comm.size == 1:
+            nodes = np.empty(_STEPS_AT_ONCE * schedule.most, np.int64)
+            steps, count = engine.run(table, nodes, _STEPS_AT_ONCE)
+            nodes = nodes[:count]
+        else:
+            d = int(schedule.nodes(np.array(left), np.array(block.n)))
+            nodes, steps = choose(engine, d), 1
+        if not len(nodes):
+            break  # no candidate has a finite score
+        chosen.append(nodes)
+        seconds += [(time.perf_counter() - start) / steps] * steps
+        if on_step is not None:
+            on_step(len(seconds), np.array([left]))
+    return SearchResult([np.concatenate(chosen)], seconds, engine.state.adjacency_bytes)
+
+
+def choose(engine: ScalarEngine, d: int) -> NDArray[np.int64]:
+    """Choose the best d nodes over all ranks and remove them (collective)."""
+    comm, lo = engine.state.comm, engine.state.lo
+    rows, values = engine.ranking.take(d)
+    ids, scores = np.zeros(d, np.int64), np.full(d, -np.inf)
+    ids[: len(rows)], scores[: len(rows)] = rows + lo, values
+    best, nodes, _ = comm.best(scores[None], ids[None], np.zeros(1))
+    chosen: NDArray[np.int64] = nodes[0][np.isfinite(best[0])]
+    beaten = ~np.isin(rows + lo, chosen)
+    if beaten.any():
+        engine.ranking.put_back(rows[beaten], values[beaten])
+    engine.remove(chosen)
+    return chosen
