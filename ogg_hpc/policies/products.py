@@ -50,24 +50,22 @@ def _apply(function: Any, tensor: torch.Tensor, batch: GraphBatch) -> torch.Tens
     return result.reshape(-1, *tensor.shape[1:])
 
 
-def neighbour_sum(batch: GraphBatch, rows: torch.Tensor, active: torch.Tensor) -> torch.Tensor:
-    """Sum each node's active neighbours' vectors: A (m * X) (collective).
+def neighbour_sum(batch: GraphBatch, rows: torch.Tensor) -> torch.Tensor:
+    """Sum each node's neighbours' vectors: A X (collective).
 
     Parameters
     ----------
     batch
         The graphs.
     rows
-        (rows, copies, K) vectors of this rank's nodes.
-    active
-        (rows, copies, 1) mask of this rank's nodes, in the dtype of `rows`.
+        (rows, copies, K) vectors of this rank's nodes, zero outside the residual graph.
 
     Returns
     -------
     (rows, copies, K) tensor
-        Sums of nodes outside the mask too; the caller masks them.
+        Sums of nodes outside the residual graph too; the caller masks them.
     """
-    result: torch.Tensor = _NeighbourSum.apply(rows * active, batch)  # type: ignore[no-untyped-call]
+    result: torch.Tensor = _NeighbourSum.apply(rows, batch)  # type: ignore[no-untyped-call]
     return result
 
 

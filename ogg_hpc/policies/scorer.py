@@ -24,7 +24,9 @@ class PolicyScorer:
         self._policy = policy
         self.residual = policy.residual
 
-    def __call__(self, batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
-        """Return (rows, copies) scores of this rank's rows (collective)."""
+    def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
+        """Return (rows, copies) residual degrees and scores of this rank's rows (collective)."""
+        degrees = batch.degrees(solution.active)
         with torch.no_grad():
-            return batch.comm.device.array(self._policy.preferences(batch, solution, degrees))
+            scores = self._policy.preferences(batch, solution, degrees)
+        return degrees, batch.comm.device.array(scores)

@@ -90,27 +90,66 @@ class Structure2Vec(Policy):
         """
         tensor = batch.comm.device.tensor
         active = tensor(batch.local(solution.active)).double().unsqueeze(-1)
-        unit = active
-        if self.settings.degree_unit == "mean":
-            mean = np.maximum(batch.mean_degrees, 1e-9)[batch.graph_of[batch.lo : batch.hi]]
-            unit = active / tensor(batch.comm.device.from_host(mean))[:, None, None]
-
+        unit = active * tensor(self.units(batch))[:, None, None]
         x = tensor(batch.local(solution.selected)).double().unsqueeze(-1)
         edge_sums = torch.stack(
             [tensor(sums) for sums in batch.edge_sums(solution.active, degrees)], dim=-1
         )
-        features = torch.cat([edge_sums * unit, x], dim=-1)
-        edge_basis = torch.stack([relu(self.theta2), relu(-self.theta2)]) @ self.theta3.T
-        fixed = features @ torch.cat([edge_basis, self.theta1[None]])
-        embedding = relu(fixed)
+        fixed = self.fixed_part(edge_sums * unit, x)
+        embedding = self.layer(fixed)
         for _ in range(self.settings.layers - 1):
-            sums = neighbour_sum(batch, embedding, active) * unit
-            embedding = (
-                torch.addmm(fixed.flatten(0, 1), sums.flatten(0, 1), self.theta4.T)
-                .relu_()
-                .reshape(fixed.shape)
-            )
+            embedding = self.layer(fixed, neighbour_sum(batch, embedding * active) * unit)
         return embedding
+
+    # What equations (1) and (2) do row by row, for any rows: `...` stands for any axes.
+
+    def units(self, batch: GraphBatch) -> Any:
+        """Return (rows,) float64 factors of the sums over each row's neighbours, on the device."""
+        unit = np.ones(len(batch.sizes))
+        if self.settings.degree_unit == "mean":
+            unit /= np.maximum(batch.mean_degrees, 1e-9)
+        return batch.comm.device.from_host(unit[batch.graph_of[batch.lo : batch.hi]])
+
+    def fixed_part(self, edge_sums: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+        """Return the part of equation (1) that all layers share.
+
+        Parameters
+        ----------
+        edge_sums
+            (..., 2) W+ and W- in their unit; zero outside the residual graph.
+        x
+            (..., 1) node property.
+
+        Returns
+        -------
+        (..., K) tensor
+        """
+        edge_basis = torch.stack([relu(self.theta2), relu(-self.theta2)]) @ self.theta3.T
+        return torch.cat([edge_sums, x], dim=-1) @ torch.cat([edge_basis, self.theta1[None]])
+
+    def layer(self, fixed: torch.Tensor, sums: torch.Tensor | None = None) -> torch.Tensor:
+        """Return the next embedding.
+
+        Parameters
+        ----------
+        fixed
+            (..., K) what `fixed_part` gives.
+        sums
+            (..., K) sums of the neighbours' embeddings in their unit, zero outside the residual
+            graph; None in the first layer, where they are zero everywhere.
+
+        Returns
+        -------
+        (..., K) tensor
+        """
+        if sums is None:
+            return relu(fixed)
+        rows = torch.addmm(fixed.flatten(0, -2), sums.flatten(0, -2), self.theta4.T)
+        return rows.relu_().reshape(fixed.shape)
+
+    def preference(self, embedding: torch.Tensor) -> torch.Tensor:
+        """Return the second half of equation (2), (...,), for (..., K) embeddings."""
+        return relu(embedding @ self.theta6.T) @ self.theta7[self.settings.width :]
 
     def forward(
         self,
@@ -130,14 +169,12 @@ class Structure2Vec(Policy):
         K = self.settings.width
         graph_part = relu(whole @ self.theta5.T) @ self.theta7[:K]  # (G, copies)
         if at is None:
-            return graph_part[graph] + relu(embedding @ self.theta6.T) @ self.theta7[K:]
+            return graph_part[graph] + self.preference(embedding)
         row, copy = map(tensor, at)
-        node_part = relu(embedding[row, copy] @ self.theta6.T) @ self.theta7[K:]
-        return graph_part[graph[row], copy] + node_part
+        return graph_part[graph[row], copy] + self.preference(embedding[row, copy])
 
     def preferences(
         self, batch: GraphBatch, solution: PartialSolution, degrees: Any
     ) -> torch.Tensor:
         """Score by the second half of equation (2): the first is the same for all nodes."""
-        embedding = self.embed(batch, solution, degrees)
-        return relu(embedding @ self.theta6.T) @ self.theta7[self.settings.width :]
+        return self.preference(self.embed(batch, solution, degrees))

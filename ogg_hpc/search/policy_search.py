@@ -27,8 +27,16 @@ class Scorer(Protocol):
 
     residual: bool
 
-    def __call__(self, batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
-        """Return (rows, copies) scores of this rank's rows (collective)."""
+    def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
+        """Return residual degrees and scores of this rank's rows (collective).
+
+        One call for both: what keeps the scores up to date may keep the degrees too.
+
+        Returns
+        -------
+        degrees, scores
+            (rows, copies) each; read, not changed, until the next call.
+        """
 
 
 @dataclass
@@ -98,9 +106,8 @@ def search(
     seconds: list[float] = []
     while True:
         start = time.perf_counter()
-        degrees = batch.degrees(solution.active)
+        degrees, scores = scorer(batch, solution)
         candidates = problem.candidates(solution, degrees, batch)
-        scores = scorer(batch, solution, degrees)
         groups, nodes, left = select(batch, scores, candidates, schedule)
         if not len(groups):
             break

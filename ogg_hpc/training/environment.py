@@ -47,9 +47,9 @@ class Environment:
     def step(self, scorer: Scorer) -> tuple[int, float] | None:
         """Choose the best-scored candidate; return it and its reward, or None at the end."""
         batch, problem = self.batch, self.problem
-        degrees = batch.degrees(self.solution.active)
+        degrees, scores = scorer(batch, self.solution)
         candidates = problem.candidates(self.solution, degrees, batch)
-        _, nodes, _ = select(batch, scorer(batch, self.solution, degrees), candidates)
+        _, nodes, _ = select(batch, scores, candidates)
         if not len(nodes):
             return None
         chosen = self._mask(nodes)

@@ -280,6 +280,6 @@ class _RandomScorer:
     def __init__(self, seed: int, group: int, step: int) -> None:
         self._key = (seed, stream("random action"), group, step)
 
-    def __call__(self, batch: GraphBatch, solution: PartialSolution, degrees: Any) -> Any:
+    def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
         random = uniform(*self._key, batch.node_of[batch.lo : batch.hi])
-        return batch.comm.device.from_host(random[:, None])
+        return batch.degrees(solution.active), batch.comm.device.from_host(random[:, None])

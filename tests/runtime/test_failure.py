@@ -41,11 +41,12 @@ class Scorer:
     residual = False
     calls = 0
 
-    def __call__(self, batch, solution, degrees):
+    def __call__(self, batch, solution):
         self.calls += 1
         if comm.rank == 1 and self.calls == 3:
             out_of_luck()
-        return degrees
+        degrees = batch.degrees(solution.active)
+        return degrees, degrees
 
 
 graph = erdos_renyi(20, p=0.3, seed=1)

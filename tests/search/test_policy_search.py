@@ -21,8 +21,9 @@ class ByDegree:
     def __init__(self, residual=False):
         self.residual = residual
 
-    def __call__(self, batch, solution, degrees):
-        return degrees
+    def __call__(self, batch, solution):
+        degrees = batch.degrees(solution.active)
+        return degrees, degrees
 
 
 class ByTable:
@@ -33,8 +34,9 @@ class ByTable:
     def __init__(self, scores):
         self._scores = np.array(scores, float)
 
-    def __call__(self, batch, solution, degrees):
-        return self._scores[batch.node_of[batch.lo : batch.hi], None]
+    def __call__(self, batch, solution):
+        scores = self._scores[batch.node_of[batch.lo : batch.hi], None]
+        return batch.degrees(solution.active), scores
 
 
 def structure2vec(seed, residual=True):
@@ -131,9 +133,9 @@ def test_masks_on_one_graph_may_differ(batch_of):
     class CopyDecides:
         residual = True
 
-        def __call__(self, batch, solution, degrees):
+        def __call__(self, batch, solution):
             ids = batch.node_of[batch.lo : batch.hi, None]
-            return np.concatenate([ids, -ids], axis=1)
+            return batch.degrees(solution.active), np.concatenate([ids, -ids], axis=1)
 
     star = Graph.from_edges(5, [0, 0, 0, 0], [1, 2, 3, 4])
     assert solutions(batch_of(star, copies=2), scorer=CopyDecides()) == [[4, 3, 2, 1], [0]]

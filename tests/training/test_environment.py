@@ -12,8 +12,9 @@ from ogg_hpc.training.environment import Environment
 class ByDegree:
     residual = True
 
-    def __call__(self, batch, solution, degrees):
-        return degrees
+    def __call__(self, batch, solution):
+        degrees = batch.degrees(solution.active)
+        return degrees, degrees
 
 
 def environment(graph, chosen=(), problem=None):
