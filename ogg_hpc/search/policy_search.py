@@ -131,7 +131,8 @@ def select(
     """Find the best candidates of each group over all ranks (collective).
 
     Scores are rounded to float32 first: sums that differ by rounding alone, for instance because
-    another number of ranks splits the rows, must tie, and ties go to the lowest id.
+    another number of ranks splits the rows, must tie, and ties go to the lowest id. A score that
+    is not finite is no choice.
 
     Parameters
     ----------
@@ -149,36 +150,78 @@ def select(
     groups, nodes, left
         (k,) group and node id of each chosen node, and the (groups,) numbers of candidates.
     """
-    device = batch.comm.device
-    scores = device.to_host(scores).astype(np.float32)
-    row, copy = np.nonzero(device.to_host(candidates))
-    value = scores[row, copy]
-    group = batch.local(batch.group_of)[row, copy]
-    node = batch.local(batch.node_of)[row]
-    counts = np.bincount(group, minlength=batch.groups)
-
+    from_host = batch.comm.device.from_host
     d = schedule.most
-    best = np.full((batch.groups, d), -np.inf)
-    ids = np.zeros((batch.groups, d), np.int64)
-    if batch.groups == 1 and d < len(value):
-        # Only the d best and their ties need sorting.
-        threshold = np.partition(value, len(value) - d)[len(value) - d]
-        top = np.flatnonzero(value >= threshold)
-        value, group, node = value[top], group[top], node[top]
-    order = np.lexsort((node, -value, group))
-    value, group, node = value[order], group[order], node[order]
-    place = np.arange(len(group)) - np.searchsorted(group, group)
-    first = place < d
-    best[group[first], place[first]] = value[first]
-    ids[group[first], place[first]] = node[first]
-
-    best, ids, left = batch.comm.best(
-        device.from_host(best), device.from_host(ids), device.from_host(counts)
-    )
+    best_here = _best_of_one if batch.groups == 1 else _best_of_many
+    best, ids, left = batch.comm.best(*map(from_host, best_here(batch, scores, candidates, d)))
     allowed = schedule.nodes(left, batch.sizes.repeat(batch.copies))
     taken = (np.arange(d) < allowed[:, None]) & np.isfinite(best)
     groups, places = np.nonzero(taken)
     return groups, ids[groups, places], left
+
+
+def _best_of_many(
+    batch: GraphBatch, scores: Any, candidates: Any, d: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return (groups, d) scores and ids of this rank's best, and (groups,) candidate counts."""
+    to_host = batch.comm.device.to_host
+    row, copy = np.nonzero(to_host(candidates))
+    value = to_host(scores)[row, copy].astype(np.float32)
+    group = batch.local(batch.group_of)[row, copy]
+    node = batch.local(batch.node_of)[row]
+    counts = np.bincount(group, minlength=batch.groups)
+
+    finite = np.isfinite(value)
+    value, group, node = value[finite], group[finite], node[finite]
+    order = np.lexsort((node, -value, group))
+    value, group, node = value[order], group[order], node[order]
+    place = np.arange(len(group)) - np.searchsorted(group, group)
+    first = place < d
+    best = np.full((batch.groups, d), -np.inf)
+    ids = np.zeros((batch.groups, d), np.int64)
+    best[group[first], place[first]] = value[first]
+    ids[group[first], place[first]] = node[first]
+    return best, ids, counts
+
+
+def _best_of_one(
+    batch: GraphBatch, scores: Any, candidates: Any, d: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Do the same for one mask on one graph, whose rows are in the order of their ids.
+
+    On a large graph this is most of what a step costs where the scores are kept up to date: a
+    few passes without branches, on the device.
+    """
+    xp, to_host = batch.comm.device.xp, batch.comm.device.to_host
+    values = scores[:, 0].astype(xp.float32)
+    usable = candidates[:, 0] & xp.isfinite(values)
+    # A mask becomes limits of plus and minus infinity; fmin passes over NaN.
+    values = xp.fmin(values, (usable - xp.float32(0.5)) * xp.float32(xp.inf))
+    top = _largest(xp, values, d)
+    value, node = to_host(values[top]), batch.local(batch.node_of)[to_host(top)]
+    order = np.argsort(-value, kind="stable")[:d]
+    best = np.full((1, d), -np.inf)
+    ids = np.zeros((1, d), np.int64)
+    best[0, : len(order)], ids[0, : len(order)] = value[order], node[order]
+    return best, ids, to_host(xp.count_nonzero(candidates)).reshape(1)
+
+
+def _largest(xp: Any, values: Any, d: int) -> Any:
+    """Return places, in rising order, that hold the d largest values and what ties with them.
+
+    For d = 1, only the first place of the largest value. There may be a few smaller values among
+    them, and where there are fewer than d values above minus infinity, all of these are.
+    """
+    if d == 1:
+        return xp.argmax(values)[None] if len(values) else xp.empty(0, xp.int64)
+    threshold = xp.float32(-xp.inf)
+    pieces = 8 * d
+    length = len(values) // pieces
+    if length > 1:
+        # At least d values reach the d-th largest maximum of a piece, and hardly more do.
+        peaks = values[: pieces * length].reshape(pieces, length).max(axis=1)
+        threshold = xp.partition(peaks, pieces - d)[pieces - d]
+    return xp.flatnonzero((values >= threshold) & (values > -xp.inf))
 
 
 def _choose(

@@ -9,7 +9,7 @@ from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.greedy_cover import maximum_degree_greedy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.registry import problem_by_name
-from ogg_hpc.search.policy_search import search, start_solution
+from ogg_hpc.search.policy_search import search, select, start_solution
 from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
 
 MVC = MinimumVertexCover()
@@ -81,6 +81,28 @@ def test_steps_choose_as_many_nodes_as_the_schedule_says(batch_of):
     # 12 candidates: 4 go; 8: 3 go; 5 and fewer: one goes.
     assert lefts == [12, 8, 5, 4, 3, 2]
     assert sizes == [1, 2, 3, 4, 5, 6]
+
+
+@settings(max_examples=200)
+@given(data=st.data(), n=st.integers(1, 300), d=st.sampled_from([1, 2, 3, 8, 40]))
+def test_best_finite_candidates_are_chosen_lowest_ids_first(batch_of, data, n, d):
+    numbers = st.sampled_from([0.0, -0.0, 1.0, 1 + 1e-12, -2.0, 1e300, np.inf, -np.inf, np.nan])
+    scores = np.array(data.draw(st.lists(numbers, min_size=n, max_size=n)))
+    scores += data.draw(st.sampled_from([0.0, 1e-3])) * np.arange(n)
+    candidates = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    with np.errstate(over="ignore"):
+        rounded = scores.astype(np.float32)
+        graph = Graph.from_edges(n, [], [])
+        schedule = Schedule("some", ((0.0, d),))
+        for copies in (1, 2):  # one mask on one graph, and several, take different paths
+            wide = np.repeat(scores[:, None], copies, axis=1)
+            allowed = np.repeat(candidates[:, None], copies, axis=1)
+            groups, nodes, left = select(batch_of(graph, copies=copies), wide, allowed, schedule)
+            usable = [v for v in range(n) if candidates[v] and np.isfinite(rounded[v])]
+            expected = sorted(usable, key=lambda v: (-rounded[v], v))[:d]
+            assert nodes.tolist() == expected * copies
+            assert groups.tolist() == sorted(list(range(copies)) * len(expected))
+            assert left.tolist() == [candidates.sum()] * copies
 
 
 def test_last_step_takes_no_more_than_there_are_candidates(batch_of):
