@@ -14,6 +14,8 @@ EXTRAS = {
     "dev": [
         "hypothesis>=6.100",
         "mypy>=1.11",
+        # The CUDA compiler as a library; 12 is the last with code for V100.
+        "nvidia-cuda-nvrtc-cu12>=12.8; platform_system == 'Linux'",
         "pytest>=8.0",
         "pytest-timeout>=2.3",
         "ruff>=0.9",
@@ -32,6 +34,7 @@ setup(
     python_requires=">=3.11,<3.15",
     packages=find_packages(include=["ogg_hpc", "ogg_hpc.*"]),
     package_data={
+        "": ["*.cu", "*.cuh"],
         "ogg_hpc": ["py.typed"],
         "ogg_hpc.policies": ["shipped/*"],
         "ogg_hpc.graphs": ["catalogue.toml"],

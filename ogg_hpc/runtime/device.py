@@ -10,12 +10,15 @@ import importlib
 import importlib.util
 import os
 import resource
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.runtime.cuda_source import CudaSource
 
 if TYPE_CHECKING:
     import torch
@@ -58,6 +61,12 @@ class Device(Protocol):
 
     def array(self, tensor: torch.Tensor) -> Any:
         """Return an array on the same memory as a torch tensor."""
+
+    def kernels(self, source: Path) -> Any:
+        """Return the kernels of a CUDA C source, or None where compiled Python does their work.
+
+        They are attributes by their names; see `cuda_source.Kernel`.
+        """
 
     def peak_memory_bytes(self) -> int:
         """Return the most memory this process has used: host, plus device where there is one."""
@@ -102,6 +111,10 @@ class CPUDevice:
         """Return an array on the same memory as a torch tensor."""
         return tensor.detach().numpy()
 
+    def kernels(self, source: Path) -> Any:
+        """Return None: compiled Python runs here."""
+        return None
+
     def peak_memory_bytes(self) -> int:
         """Return the peak resident set size of this process."""
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
@@ -127,6 +140,7 @@ class CUDADevice:
         self.xp: Any = cupy
         self.sparse: Any = cupyx.scipy.sparse
         self.index = index
+        self._sources = cache(CudaSource)
         cupy.cuda.Device(index).use()
         torch.cuda.set_device(index)
         # Two caching pools on one GPU would each hoard what the other needs.
@@ -164,6 +178,10 @@ class CUDADevice:
     def array(self, tensor: torch.Tensor) -> Any:
         """Return an array on the same memory as a torch tensor."""
         return self.xp.from_dlpack(tensor.detach())
+
+    def kernels(self, source: Path) -> Any:
+        """Return the kernels of a CUDA C source, compiled on first use."""
+        return self._sources(source)
 
     def peak_memory_bytes(self) -> int:
         """Return the peak of host memory plus the peak of device memory."""

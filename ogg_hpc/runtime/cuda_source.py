@@ -1,0 +1,67 @@
+"""CUDA C sources, compiled for the rank's GPU when a kernel is first used.
+
+A source is plain C: kernels that loop over their work by ``FOR_EACH`` and meet in atomics alone,
+without shared memory, barriers or warps. The same text then runs on a CPU, thread by thread, and
+that is how it is tested where there is no GPU.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Protocol
+
+# A product and a sum are rounded one by one, as on a CPU: scores are then the same bits.
+OPTIONS = ("--fmad=false",)
+_PRELUDE = Path(__file__).with_name("prelude.cuh")
+_BLOCK = 256
+
+
+class Kernel(Protocol):
+    """A compiled function that many threads run."""
+
+    def __call__(self, n_threads: int, *arguments: Any) -> None:
+        """Run on at least `n_threads` threads, after all earlier work and without waiting.
+
+        Parameters
+        ----------
+        n_threads
+            How many threads help; the result does not depend on it. None run for 0.
+        *arguments
+            Arrays of the device with the dtypes that the source names, whole numbers for ``i64``
+            and floats for ``double``.
+        """
+
+
+def source_text(path: Path) -> str:
+    """Return a source as the compiler reads it."""
+    # A header beside the source would be no part of the key that compiled code is cached by.
+    prelude, text = (file.read_text(encoding="utf-8") for file in (_PRELUDE, path))
+    return f'{prelude}\n#line 1 "{path.name}"\n{text}'
+
+
+def grid(n_threads: int) -> tuple[int, int]:
+    """Return the number of blocks and the threads of each for so many threads or a few more."""
+    threads = max(1, min(n_threads, _BLOCK))
+    return -(-n_threads // threads), threads
+
+
+class CudaSource:
+    """The kernels of one source as attributes, each a `Kernel`, for the GPU in use."""
+
+    def __init__(self, path: Path) -> None:
+        import cupy
+
+        self._module = cupy.RawModule(code=source_text(path), options=OPTIONS)
+
+    def __getattr__(self, name: str) -> Kernel:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        function = self._module.get_function(name)
+
+        def kernel(n_threads: int, *arguments: Any) -> None:
+            blocks, threads = grid(n_threads)
+            if blocks:
+                function((blocks,), (threads,), arguments)
+
+        self.__dict__[name] = kernel  # looked up once
+        return kernel
