@@ -15,6 +15,9 @@ from hypothesis import settings
 settings.register_profile("compiled", deadline=None)
 settings.load_profile("compiled")
 
+# What several test modules share.
+pytest.register_assert_rewrite("cuda_emulation", "scalar_device_checks")
+
 _LAUNCHER_VARIABLES = ("HYDI_", "HYDRA_", "JSM_", "OMPI_", "PMI", "PRTE_", "SLURM_")
 _OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
