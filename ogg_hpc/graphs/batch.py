@@ -180,6 +180,14 @@ class GraphBatch:
         return self._csr(weights * (weights > 0)), self._csr(-weights * (weights < 0))
 
     @cached_property
+    def by_column(self) -> tuple[Any, Any]:
+        """Starts and rows: ``rows[starts[v]:starts[v + 1]]`` of this rank touch position v."""
+        if self.comm.size == 1:  # the whole matrix, which is symmetric
+            return self._row_offsets, self._columns
+        columns = self._product.tocsc()
+        return columns.indptr, columns.indices
+
+    @cached_property
     def row_graph(self) -> Any:
         """(rows,) the graph of each of this rank's rows, on the device."""
         return self.comm.device.from_host(self.graph_of[self.lo : self.hi])
@@ -188,6 +196,11 @@ class GraphBatch:
     def group_of(self) -> NDArray[np.int64]:
         """(nodes, copies) group, ``graph * copies + copy``, of each position; on the host."""
         return self.graph_of[:, None] * self.copies + np.arange(self.copies)
+
+    @property
+    def entries(self) -> int:
+        """Stored entries of this rank's block."""
+        return len(self._columns)
 
     @property
     def adjacency_bytes(self) -> int:
@@ -236,6 +249,16 @@ class GraphBatch:
         positive, negative = self._signed_weights
         inside = active.astype(np.float64)
         return positive @ inside, negative @ inside
+
+    def edge_sums_at(self, row: Any, copy: Any, active: Any, degrees: Any) -> tuple[Any, Any]:
+        """Return W+ and W-, (k,) each, of some of this rank's rows and copies alone."""
+        if self._weights is None:
+            degrees = degrees[row, copy]
+            return degrees, self.comm.device.xp.zeros_like(degrees)
+        inside = active.astype(np.float64)
+        each = self.comm.device.xp.arange(len(row))
+        positive, negative = ((signed[row] @ inside)[each, copy] for signed in self._signed_weights)
+        return positive, negative
 
     def adjacent(self, mask: Any) -> Any:
         """Return the replicated mask of nodes with a neighbour inside a mask (collective)."""

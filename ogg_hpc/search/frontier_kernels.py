@@ -1,0 +1,71 @@
+"""The one compiled loop of the frontier engine.
+
+All state is in flat arrays over *pairs*: row * copies + copy for a rank's own rows, and
+position * copies + copy for the nodes of the batch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import njit
+
+from ogg_hpc.runtime.device import Device
+
+
+def can_push(device: Device) -> bool:
+    """Return whether `push` runs on a device: on the host alone."""
+    return device.name == "cpu"
+
+
+def push(
+    starts: Any,
+    rows: Any,
+    copies: int,
+    pairs: Any,
+    deltas: Any,
+    listening: Any,
+    sums: Any,
+    touched: Any,
+) -> None:
+    """Add what changed at some nodes to the sums of the rows that touch them, in place.
+
+    Parameters
+    ----------
+    starts, rows : (nodes + 1,) and (nnz,) int32 or int64
+        Own rows that touch a node: ``rows[starts[v]:starts[v + 1]]`` for position v.
+    copies
+        Masks on each node.
+    pairs : (m,) int64
+        Which nodes changed, in which copy; each once.
+    deltas : (m, width) float64
+        By how much.
+    listening : (own pairs,) bool
+        Whose sums matter.
+    sums : (own pairs, width) float64
+        What is added to.
+    touched : (own pairs,) bool
+        Set to True where something was added.
+    """
+    _push(starts, rows, copies, pairs, deltas, listening, sums, touched)
+
+
+@njit(cache=True)
+def _push(
+    starts: Any,
+    rows: Any,
+    copies: Any,
+    pairs: Any,
+    deltas: Any,
+    listening: Any,
+    sums: Any,
+    touched: Any,
+) -> None:
+    for i in range(len(pairs)):
+        node, copy = divmod(pairs[i], copies)
+        for k in range(starts[node], starts[node + 1]):
+            pair = rows[k] * copies + copy
+            if listening[pair]:
+                touched[pair] = True
+                for j in range(deltas.shape[1]):
+                    sums[pair, j] += deltas[i, j]
