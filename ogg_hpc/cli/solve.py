@@ -37,8 +37,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--policy",
         metavar="NAME|FILE",
-        help="a shipped policy; a greedy heuristic: max-degree, min-degree, or "
-        "inverse-degree[:EXPONENT], the largest sum of deg^-EXPONENT over neighbours (1.25); or a "
+        help="a shipped policy; a heuristic: max-degree, min-degree, inverse-degree[:EXPONENT], "
+        "the largest sum of deg^-EXPONENT over neighbours (1.25), or two-message; or a "
         "parameter file such as runs/mvc/best.npz (default: the policy shipped for the problem)",
     )
     parser.add_argument(
@@ -59,6 +59,14 @@ def add_parser(subparsers: Any) -> None:
         metavar="NAME",
         help="how scores are computed: reference (any policy), scalar (structure2vec of up to two "
         "layers: many times faster), or auto for the fastest that fits (default: auto)",
+    )
+    parser.add_argument(
+        "--refresh-above",
+        type=float,
+        default=0.05,
+        metavar="SHARE",
+        help="two-message policies: send a node's answer anew when it has moved by more than this "
+        "share, 0 for always (default: 0.05)",
     )
     parser.add_argument(
         "--collective",
@@ -105,6 +113,7 @@ def run(args: argparse.Namespace) -> int:
         policy_class=args.policy_class,
         select=args.select,
         engine=args.engine,
+        refresh_above=args.refresh_above,
         collective=args.collective,
         balance=args.balance,
         seed=args.seed,

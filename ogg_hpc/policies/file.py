@@ -104,11 +104,26 @@ def save_policy(
         How it was trained: plain values.
     """
     arrays = {name: value.cpu().numpy() for name, value in policy.state_dict().items()}
+    save_parameters(path, spec, policy.describe(), arrays, problem, training)
+
+
+def save_parameters(
+    path: str | Path,
+    network: str,
+    model: dict[str, Any],
+    arrays: dict[str, NDArray[Any]],
+    problem: str,
+    training: dict[str, Any],
+) -> None:
+    """Write the parameter file of a policy that may have no torch network, as `save_policy` does.
+
+    The arguments are the fields of `StoredPolicy`.
+    """
     metadata = {
         "format": FORMAT,
         "problem": problem,
-        "policy": spec,
-        "model": policy.describe(),
+        "policy": network,
+        "model": model,
         "training": training,
         "sha256": _digest(arrays),
     }
@@ -148,7 +163,8 @@ def load_policy(spec: str, problem: str) -> StoredPolicy:
         arrays = read_arrays(path, "a parameter file")
         metadata = json.loads(str(arrays.pop("metadata")))
     except FileNotFoundError:
-        names = ", ".join(["max-degree", "min-degree", "inverse-degree", *shipped_policies()])
+        heuristics = ("max-degree", "min-degree", "inverse-degree", "two-message")
+        names = ", ".join([*heuristics, *shipped_policies()])
         raise InputError(path, f"no such policy; use {names}, or a parameter file") from None
     except (KeyError, ValueError):
         raise InputError(path, "an archive, but not a parameter file") from None

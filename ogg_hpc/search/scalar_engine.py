@@ -32,20 +32,24 @@ class ScalarEngine:
         This rank's rows of an unweighted graph.
     form
         The policy.
+    forced
+        Ids of nodes that have left before anything is ranked.
     """
 
-    def __init__(self, comm: Communicator, block: RowBlock, form: ScalarForm) -> None:
+    def __init__(
+        self, comm: Communicator, block: RowBlock, form: ScalarForm, forced: NDArray[np.int64]
+    ) -> None:
         self.state = ScalarState(comm, block, form.messages)
+        self.state.remove(forced)
         self.ranking = Ranking(block.rows)
         pieces = np.zeros(block.rows, np.int32)
         self._form = (form.starts, form.intercepts, form.slopes, pieces)
         _score_all(self._form, self.ranking.arrays, self.state.arrays)
 
-    def run(self, table: NDArray[np.float64], nodes: NDArray[np.int64], steps: int) -> Any:
-        """Make up to `steps` steps on a lone rank, by a schedule's table.
-
-        The ids of the chosen nodes go to `nodes`. Returns the numbers of steps and of nodes.
-        """
+    def run(
+        self, table: NDArray[np.float64], nodes: NDArray[np.int64], steps: int
+    ) -> tuple[int, int]:
+        """Make steps on a lone rank; see `scalar_search.Engine`."""
         own = (self.state.block.row_offsets, self.state.block.columns)
         arrays = (self._form, self.ranking.arrays, self.state.arrays)
         made, count, self.state.candidates = _run(
@@ -54,7 +58,7 @@ class ScalarEngine:
         return made, count
 
     def remove(self, nodes: NDArray[np.int64]) -> None:
-        """Remove chosen nodes from the residual graph and rank the rest (collective)."""
+        """Remove chosen nodes; see `scalar_search.Engine` (collective)."""
         nodes = np.sort(nodes)
         lengths, neighbours = self.state.neighbours(nodes)
         arrays = (self._form, self.ranking.arrays, self.state.arrays)

@@ -4,25 +4,48 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.row_block import RowBlock
+from ogg_hpc.policies.degree_messages import TwoMessageForm
 from ogg_hpc.policies.scalar_form import ScalarForm
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.policy_search import SearchResult
+from ogg_hpc.search.ranking import Ranking
 from ogg_hpc.search.scalar_engine import ScalarEngine
+from ogg_hpc.search.scalar_state import ScalarState
 from ogg_hpc.search.schedule import Schedule
+from ogg_hpc.search.two_message_engine import TwoMessageEngine
 
 # Steps that a lone rank makes between two looks at the clock.
 _STEPS_AT_ONCE = 16
 
 
+class Engine(Protocol):
+    """A residual graph whose nodes are ranked."""
+
+    state: ScalarState
+    ranking: Ranking
+
+    def run(
+        self, table: NDArray[np.float64], nodes: NDArray[np.int64], steps: int
+    ) -> tuple[int, int]:
+        """Make up to `steps` steps on a lone rank, by a schedule's table.
+
+        The ids of the chosen nodes go to `nodes`. Returns the numbers of steps and of nodes.
+        """
+
+    def remove(self, nodes: NDArray[np.int64]) -> None:
+        """Remove chosen nodes from the residual graph and rank the rest (collective)."""
+
+
 def scalar_search(
     comm: Communicator,
     block: RowBlock,
-    form: ScalarForm,
+    form: ScalarForm | TwoMessageForm,
     schedule: Schedule,
     forced: NDArray[np.int64],
     on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
@@ -45,9 +68,13 @@ def scalar_search(
     SearchResult
         What `search` returns; a lone rank's step times are means over a few steps.
     """
-    engine = ScalarEngine(comm, block, form)
-    engine.remove(np.asarray(forced, np.int64))
-    chosen = [np.asarray(forced, np.int64)]
+    forced = np.asarray(forced, np.int64)
+    engine: Engine
+    if isinstance(form, TwoMessageForm):
+        engine = TwoMessageEngine(comm, block, form, forced)
+    else:
+        engine = ScalarEngine(comm, block, form, forced)
+    chosen = [forced]
     seconds: list[float] = []
     table = np.array(schedule.table, np.float64).reshape(-1, 2)
     while engine.state.candidates:
@@ -69,7 +96,7 @@ def scalar_search(
     return SearchResult([np.concatenate(chosen)], seconds, engine.state.adjacency_bytes)
 
 
-def choose(engine: ScalarEngine, d: int) -> NDArray[np.int64]:
+def choose(engine: Engine, d: int) -> NDArray[np.int64]:
     """Choose the best d nodes over all ranks and remove them (collective)."""
     comm, lo = engine.state.comm, engine.state.lo
     rows, values = engine.ranking.take(d)

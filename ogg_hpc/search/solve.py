@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
@@ -16,13 +17,15 @@ from ogg_hpc.errors import InfeasibleError, SettingsError
 from ogg_hpc.graphs.batch import COLLECTIVES, GraphBatch
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import BALANCE, RowBlock, scatter_rows
-from ogg_hpc.policies.file import StoredPolicy, load_policy
-from ogg_hpc.policies.scalar_form import (
-    ScalarForm,
-    inverse_degree_exponent,
-    inverse_degree_form,
-    scalar_form,
+from ogg_hpc.policies.degree_messages import (
+    NETWORK,
+    MessageScorer,
+    TwoMessageForm,
+    message_form,
+    named_form,
 )
+from ogg_hpc.policies.file import StoredPolicy, load_policy
+from ogg_hpc.policies.scalar_form import ScalarForm, scalar_form
 from ogg_hpc.problems.graph_input import read_undirected
 from ogg_hpc.problems.greedy_cover import GREEDY
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
@@ -33,7 +36,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.progress import progress_bar
-from ogg_hpc.search.policy_search import SearchResult, search
+from ogg_hpc.search.policy_search import Scorer, SearchResult, search
 from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
 
 ENGINES = ("auto", "reference", "scalar")
@@ -48,17 +51,20 @@ class SolveSettings:
     problem
         Name of a problem, or ``FILE.py:CLASS``.
     policy
-        Name of a shipped policy or of a greedy heuristic (``max-degree``, ``min-degree``,
-        ``inverse-degree`` or ``inverse-degree:EXPONENT``), or a parameter file; None takes the
-        policy shipped for the problem.
+        Name of a shipped policy or of a heuristic (``max-degree``, ``min-degree``,
+        ``inverse-degree`` or ``inverse-degree:EXPONENT``, ``two-message``), or a parameter file;
+        None takes the policy shipped for the problem.
     policy_class
         ``FILE.py:CLASS`` of the user's own network, if the parameter file is of one.
     select
         Nodes chosen a step: ``one``, ``adaptive``, or a TOML file. A problem that does not allow
         several at once is always solved with ``one``.
     engine
-        ``reference`` (any policy), ``scalar`` (structure2vec of up to two layers, on the host;
-        many times faster), or ``auto`` for the fastest that can be used.
+        ``reference`` (any policy), ``scalar`` (structure2vec of up to two layers and messages of
+        degrees, on the host; many times faster), or ``auto`` for the fastest that can be used.
+    refresh_above
+        A two-message policy sends a node's answer anew when it has moved by more than this share;
+        0 for always.
     collective, balance
         How neighbour sums cross ranks, and what is balanced over them.
     seed
@@ -72,6 +78,7 @@ class SolveSettings:
     policy_class: str | None = None
     select: str = "adaptive"
     engine: str = "auto"
+    refresh_above: float = 0.05
     collective: str = "allgather"
     balance: str = "rows"
     seed: int = 0
@@ -220,19 +227,23 @@ def _search(
         def on_step(step: int, left: NDArray[np.int64]) -> None:
             show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
 
-        if form is not None:
+        if form is not None and settings.engine != "reference":
             from ogg_hpc.search.scalar_search import scalar_search
 
             with clock("policy"):
                 return scalar_search(comm, block, form, schedule, forced, on_step), "scalar"
 
-        # torch takes seconds to import: only where it is needed
-        from ogg_hpc.policies.scorer import PolicyScorer
-
         with clock("setup"):
-            assert stored is not None
-            network = comm.on_all(lambda: stored.policy(settings.policy_class))
-            scorer = PolicyScorer(network.to(comm.device.name))
+            scorer: Scorer
+            if form is not None:
+                scorer = MessageScorer(form)
+            else:
+                # torch takes seconds to import: only where it is needed
+                from ogg_hpc.policies.scorer import PolicyScorer
+
+                assert stored is not None
+                network = comm.on_all(lambda: stored.policy(settings.policy_class))
+                scorer = PolicyScorer(network.to(comm.device.name))
             batch = GraphBatch(comm, [block], collective=settings.collective)
         with clock("policy"):
             return search(batch, problem, scorer, schedule, forced, on_step), "reference"
@@ -240,15 +251,19 @@ def _search(
 
 def _policy(
     policy: str, problem: Problem, settings: SolveSettings, block: RowBlock
-) -> tuple[StoredPolicy | None, ScalarForm | None]:
-    """Return the policy's file, and its scalar form if that is what scores."""
+) -> tuple[StoredPolicy | None, ScalarForm | TwoMessageForm | None]:
+    """Return the policy's file, and its form of integers if that is what scores."""
     covers = isinstance(problem, MinimumVertexCover)
-    exponent = inverse_degree_exponent(policy)
-    if exponent is not None:
-        if not covers or settings.engine == "reference":
-            raise SettingsError(f"{policy} finds vertex covers, by the scalar engine alone")
-        return None, inverse_degree_form(block.n, exponent)
-    stored, form = load_policy(policy, problem.name), None
+    form = named_form(policy, block.n, settings.refresh_above)
+    if form is not None:
+        if not covers:
+            raise SettingsError(f"{policy} finds vertex covers, not {problem.name}")
+        return None, form
+    stored = load_policy(policy, problem.name)
+    if stored.network == NETWORK:
+        if not covers:
+            raise SettingsError(f"{NETWORK} policies find vertex covers, not {problem.name}")
+        return stored, message_form(stored, block.n, settings.refresh_above)
     if covers and block.weights is None and settings.engine != "reference":
         form = scalar_form(stored, block.entries / max(block.n, 1))
     if settings.engine == "scalar" and form is None:
@@ -336,6 +351,8 @@ def _check(settings: SolveSettings) -> tuple[Problem, Schedule]:
         raise SettingsError(
             f"balance {settings.balance!r} is unknown; use one of {', '.join(BALANCE)}"
         )
+    if not 0 <= settings.refresh_above < math.inf:
+        raise SettingsError("refresh_above must not be negative, and finite")
     problem, schedule = problem_by_name(settings.problem), load_schedule(settings.select)
     if settings.policy in GREEDY and not isinstance(problem, MinimumVertexCover):
         raise SettingsError(f"{settings.policy} finds vertex covers, not {problem.name}")

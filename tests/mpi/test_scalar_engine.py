@@ -1,19 +1,16 @@
 """The scalar engine finds the covers that the reference engine finds, on every number of ranks."""
 
-import networkx as nx
 import numpy as np
 import pytest
+from small_graphs import GRAPHS
 
 from ogg_hpc.graphs.batch import GraphBatch
-from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi, watts_strogatz
-from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import inverse_degree_form, scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
-from ogg_hpc.runtime.launch import promised_size
 from ogg_hpc.search import scalar_state
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.scalar_search import scalar_search
@@ -21,28 +18,6 @@ from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
 
 COARSE = Schedule("coarse", ((0.5, 16), (0.1, 5)))
 NONE = np.empty(0, np.int64)
-# Ranks that share cores take milliseconds a step: fewer graphs there.
-_, RANKS = promised_size() or ("", 1)
-SEEDS = range(8) if RANKS == 1 else (2,)
-
-
-def families():
-    for seed in SEEDS:
-        yield f"er-{seed}", erdos_renyi(20 + 9 * seed, 0.15, seed)
-        yield f"ba-{seed}", barabasi_albert(20 + 11 * seed, 1 + seed % 5, seed)
-        yield f"ws-{seed}", watts_strogatz(20 + 8 * seed, 4, 0.2, seed)
-    for name, graph in (
-        ("star", nx.star_graph(12)),
-        ("path", nx.path_graph(17)),
-        ("complete", nx.complete_graph(9)),
-        ("disconnected", nx.disjoint_union(nx.cycle_graph(7), nx.empty_graph(5))),
-        ("two nodes", nx.path_graph(2)),
-        ("no edges", nx.empty_graph(4)),
-    ):
-        yield name, Graph.from_networkx(graph)
-
-
-GRAPHS = dict(families())
 
 
 def network(seed, **settings):

@@ -278,3 +278,17 @@ def test_own_problem_is_solved_and_verified(karate, independent_set, tmp_path):
     assert solved.record["objective"] == len(chosen)
     assert solved.record["bound"] == 60  # 74 nodes less the smallest cover of karate, 14
     assert solved.record["gap"] == pytest.approx((60 - len(chosen)) / len(chosen))
+
+
+@pytest.mark.parametrize("engine", ["auto", "reference", "scalar"])
+@pytest.mark.parametrize("policy", ["two-message", "inverse-degree:2"])
+def test_message_policies_find_the_optimum_of_karate_by_every_engine(karate, engine, policy):
+    solved = ogg_hpc.solve(karate, policy=policy, engine=engine, select="one")
+    assert solved.record["objective"] == 14
+    assert solved.record["engine"] == ("reference" if engine == "reference" else "scalar")
+
+
+@pytest.mark.parametrize("share", [-0.1, float("nan"), float("inf")])
+def test_a_share_that_cannot_be_is_refused(karate, share):
+    with pytest.raises(SettingsError, match="refresh_above"):
+        ogg_hpc.solve(karate, policy="two-message", refresh_above=share)

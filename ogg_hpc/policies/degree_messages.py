@@ -1,0 +1,281 @@
+"""Policies of one or two messages between neighbours, functions of residual degrees.
+
+With d the residual degree, a node sends m(d) to its neighbours, and s1(v) is what v receives. With
+one message that is the score: high for a node whose neighbours have few other edges, each of which
+would be hard to cover otherwise. With two, a node answers x(u) = g(d_u) s1(u)^c, large where all of
+u's neighbours are poor choices, and the score is s2(v) s1(v)^e d_v^f with s2(v) the answers that v
+receives. Logarithms of m and g are linear in ln d, ln² d and [d = 1]: nine parameters in all.
+
+Messages and answers are integers in fixed point, so that their sums are exact on every number of
+ranks, and powers are interpolated in tables by additions and multiplications alone, so that they
+are the same bits on every device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import InputError
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.policies.file import StoredPolicy
+from ogg_hpc.policies.scalar_form import (
+    ScalarForm,
+    inverse_degree_exponent,
+    inverse_degree_form,
+)
+from ogg_hpc.problems.problem import PartialSolution
+
+NETWORK = "degree-messages"
+# Found by evolution strategies (CMA-ES) on Erdős–Rényi, Barabási–Albert and geometric
+# inhomogeneous random graphs: one set for all families.
+TWO_MESSAGES = {
+    "first": np.array([-1.53, -0.19, -0.58]),
+    "second": np.array([-0.19, -0.09, 1.29, -1.35]),
+    "score": np.array([0.13, -0.69]),
+}
+# A binade of a power table has 2^8 pieces.
+PIECE_BITS = 8
+_BINADES = 63
+_MOST_BITS = 62  # every sum stays below 2^62
+# A low degree decides: answers of such nodes are always up to date.
+LOW_DEGREE = 4
+
+
+@dataclass(frozen=True)
+class TwoMessageForm:
+    """Tables of a two-message policy, for graphs of at most n nodes.
+
+    Attributes
+    ----------
+    messages : (n,) int64
+        First message by degree.
+    answer_by_degree : (n,) float64
+        g(d), in units of the fixed point.
+    answer_by_sum : (63 * 256 + 1,) float64
+        s1^c as a power table.
+    largest : int
+        Answers above are cut to it.
+    score_by_degree : (n,) float64
+        d^f.
+    score_by_sum : (63 * 256 + 1,) float64
+        s1^e as a power table.
+    refresh_above : float
+        An answer follows its node's degree and sum only when it has moved by more than this share
+        since it was last sent, or the degree is below `LOW_DEGREE`; 0 for always.
+    """
+
+    messages: NDArray[np.int64]
+    answer_by_degree: NDArray[np.float64]
+    answer_by_sum: NDArray[np.float64]
+    largest: int
+    score_by_degree: NDArray[np.float64]
+    score_by_sum: NDArray[np.float64]
+    refresh_above: float
+
+
+def named_form(spec: str, n: int, refresh_above: float) -> ScalarForm | TwoMessageForm | None:
+    """Return ``two-message`` or ``inverse-degree[:EXPONENT]``, None for other names.
+
+    Parameters
+    ----------
+    spec
+        The name.
+    n
+        Number of nodes of the graph.
+    refresh_above
+        See `TwoMessageForm`.
+
+    Raises
+    ------
+    SettingsError
+        An exponent that cannot be.
+    """
+    if spec == "two-message":
+        return two_messages(n, refresh_above, **TWO_MESSAGES)
+    exponent = inverse_degree_exponent(spec)
+    return None if exponent is None else inverse_degree_form(n, exponent)
+
+
+def message_form(
+    stored: StoredPolicy, n: int, refresh_above: float
+) -> ScalarForm | TwoMessageForm | None:
+    """Return the tables of a stored policy of this kind, None for other networks.
+
+    Parameters
+    ----------
+    stored
+        The parameter file.
+    n
+        Number of nodes of the graph.
+    refresh_above
+        See `TwoMessageForm`.
+
+    Raises
+    ------
+    InputError
+        Parameters that do not fit.
+    """
+    if stored.network != NETWORK:
+        return None
+    shapes = {name: array.shape for name, array in stored.arrays.items()}
+    if shapes == {"first": (3,)}:
+        return one_message(stored.arrays["first"], n)
+    if shapes == {name: array.shape for name, array in TWO_MESSAGES.items()}:
+        return two_messages(n, refresh_above, **stored.arrays)
+    raise InputError(
+        stored.path,
+        f"its parameters do not fit {NETWORK}: one message has `first` of 3 numbers, two also "
+        f"`second` of 4 and `score` of 2, not {shapes}",
+    )
+
+
+def one_message(first: NDArray[np.float64], n: int) -> ScalarForm:
+    """Return the policy whose score is the sum of one message a neighbour.
+
+    Parameters
+    ----------
+    first
+        (3,) coefficients of ln m.
+    n
+        Number of nodes of the graph.
+    """
+    messages, scale = _fixed_point(_exponential(first, n))
+    return ScalarForm(messages, np.zeros(1), np.zeros(1), np.full(1, 1.0 / scale))
+
+
+def two_messages(
+    n: int,
+    refresh_above: float,
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    score: NDArray[np.float64],
+) -> TwoMessageForm:
+    """Return the tables of a two-message policy.
+
+    Parameters
+    ----------
+    n
+        Number of nodes of the graph.
+    refresh_above
+        See `TwoMessageForm`.
+    first, second
+        (3,) coefficients of ln m; (4,) of ln g, and the exponent c.
+    score
+        (2,) the exponents e and f.
+    """
+    messages, unit = _fixed_point(_exponential(first, n))
+    answer_unit = 2.0**24
+    degrees = np.maximum(np.arange(max(n, 1)), 1.0)
+    return TwoMessageForm(
+        messages,
+        _exponential(second[:3], n) * answer_unit,
+        power_table(second[3], unit),
+        2 ** (_MOST_BITS - int(max(n, 1)).bit_length()),
+        degrees ** score[1] / answer_unit,
+        power_table(score[0], unit),
+        refresh_above,
+    )
+
+
+def power_table(exponent: float, unit: float) -> NDArray[np.float64]:
+    """Return (s / unit)^exponent at s = 2^i (1 + j / 256), for `interpolate`."""
+    place = np.arange((_BINADES << PIECE_BITS) + 1)
+    mantissa = 1.0 + (place & ((1 << PIECE_BITS) - 1)) / 2.0**PIECE_BITS
+    knots: NDArray[np.float64] = 2.0 ** (place >> PIECE_BITS) * mantissa
+    with np.errstate(over="ignore"):
+        return np.asarray((knots / unit) ** exponent)
+
+
+def interpolate(table: Any, sums: Any, xp: Any = np) -> Any:
+    """Return the values of a power table at positive integers, linear between its knots."""
+    bits = sums.astype(xp.float64).view(xp.int64)
+    shift = 52 - PIECE_BITS
+    place = (bits >> shift) - (1023 << PIECE_BITS)
+    part = (bits & ((1 << shift) - 1)) * 2.0**-shift
+    return table[place] + (table[place + 1] - table[place]) * part
+
+
+def _exponential(coefficients: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """Return exp(a ln d + b ln² d + c [d = 1]) for each degree below n; 0 for degree 0."""
+    degrees = np.maximum(np.arange(max(n, 1)), 1)
+    log = np.log(degrees)
+    with np.errstate(over="ignore"):
+        values = np.exp(coefficients @ np.stack([log, log * log, degrees == 1]))
+    values[0] = 0.0
+    return np.asarray(values)
+
+
+def _fixed_point(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
+    """Return positive integers, with 0 for degree 0, and their unit; no sum reaches 2^62."""
+    values = np.minimum(values, 2.0**20)
+    room = _MOST_BITS - len(values).bit_length() - np.frexp(values.max(initial=1.0))[1]
+    unit = 2.0 ** min(40, room)
+    integers = np.maximum(np.rint(values * unit), 1).astype(np.int64)
+    integers[0] = 0
+    return integers, unit
+
+
+class MessageScorer:
+    """Scores by messages, as plain array operations on the whole batch: the reference.
+
+    Parameters
+    ----------
+    form
+        A policy whose messages are a table.
+    """
+
+    residual = True
+
+    def __init__(self, form: ScalarForm | TwoMessageForm) -> None:
+        self._form = form
+        self._sent: Any = None
+
+    def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
+        """Return (rows, copies) residual degrees and scores of this rank's rows (collective)."""
+        form, device = self._form, batch.comm.device
+        active = batch.local(solution.active)
+        degrees = batch.degrees(solution.active)
+        inside = (degrees * active).astype(np.int64)
+        assert form.messages is not None
+        sums = _exact_sum(batch, device.from_host(form.messages)[inside])
+        if isinstance(form, ScalarForm):
+            return degrees, form.intercepts[0] * degrees + form.slopes[0] * sums
+        sums = device.xp.maximum(sums, 1)
+        answers = device.from_host(form.answer_by_degree)[inside] * interpolate(
+            device.from_host(form.answer_by_sum), sums, device.xp
+        )
+        answers = device.xp.floor(device.xp.minimum(answers + 0.5, form.largest)).astype(np.int64)
+        answer_sums = _exact_sum(batch, self._send(batch, answers, inside))
+        factor = device.from_host(form.score_by_degree)[inside] * interpolate(
+            device.from_host(form.score_by_sum), sums, device.xp
+        )
+        return degrees, answer_sums * factor
+
+    def _send(self, batch: GraphBatch, answers: Any, degrees: Any) -> Any:
+        """Return the answers as last sent, after sending those that have moved."""
+        assert isinstance(self._form, TwoMessageForm)
+        xp = batch.comm.device.xp
+        # Positions shift when a search drops nodes; graphs and ids do not.
+        first = np.cumsum(batch.sizes) - batch.sizes
+        ids = (first[batch.graph_of] + batch.node_of)[batch.lo : batch.hi]
+        rows = batch.comm.device.from_host(ids)
+        if self._sent is None:
+            self._sent = xp.zeros((int(batch.sizes.sum()), batch.copies), np.int64)
+            self._sent[rows] = answers
+        sent = self._sent[rows]
+        moved = xp.abs(answers - sent) > self._form.refresh_above * sent
+        sent = xp.where((degrees < LOW_DEGREE) | moved, answers, sent)
+        self._sent[rows] = sent
+        return sent
+
+
+def _exact_sum(batch: GraphBatch, rows: Any) -> Any:
+    """Sum integers below 2^62 over neighbours, as two products whose sums are below 2^53."""
+    high, low = rows >> 26, rows & (2**26 - 1)
+    parts = batch.gather_multiply(batch.comm.device.xp.concatenate([high, low], 1).astype(float))
+    high, low = parts[:, : batch.copies], parts[:, batch.copies :]
+    return (high.astype(np.int64) << 26) + low.astype(np.int64)

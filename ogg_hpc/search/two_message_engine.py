@@ -1,0 +1,296 @@
+"""Alg. 4 for two-message policies: answers are pushed when they change.
+
+Beside the degrees and sums of `ScalarState` there is each node's answer, replicated, and for a
+rank's own rows the sum of the answers of active neighbours: three integers a node. A step changes
+degrees one hop away, first sums two hops away, and with them answers; those that have moved by
+more than a threshold are sent to all ranks, and added to the sums of whoever touches their nodes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.row_block import RowBlock
+from ogg_hpc.policies.degree_messages import LOW_DEGREE, PIECE_BITS, TwoMessageForm
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.ranking import BEST, FRESH, LIVE, Ranking, nodes_of_step, rank_changed, take
+from ogg_hpc.search.scalar_state import (
+    ScalarState,
+    add_to_touching,
+    is_widespread,
+    neighbour_sums,
+    remove_node,
+)
+
+
+class TwoMessageEngine:
+    """A residual graph whose nodes are ranked by a two-message policy.
+
+    Parameters
+    ----------
+    comm
+        The ranks.
+    block
+        This rank's rows of an unweighted graph.
+    form
+        The policy.
+    forced
+        Ids of nodes that have left before anything is ranked.
+    """
+
+    def __init__(
+        self,
+        comm: Communicator,
+        block: RowBlock,
+        form: TwoMessageForm,
+        forced: NDArray[np.int64],
+    ) -> None:
+        self.state = ScalarState(comm, block, form.messages)
+        self.state.remove(forced)
+        self.ranking = Ranking(block.rows)
+        self._form = (
+            form.answer_by_degree,
+            form.answer_by_sum,
+            float(form.largest),
+            form.score_by_degree,
+            form.score_by_sum,
+            form.refresh_above,
+        )
+        own = np.empty(block.rows, np.int64)
+        _answer_all(own, self._form, self.state.arrays)
+        answers = comm.allgatherv(own, block.partition.counts)
+        # The compiled functions share (answers, answer sums, ids and values of new answers).
+        self._second = (
+            answers,
+            neighbour_sums(block, answers),
+            np.empty(block.rows, np.int32),
+            np.empty(block.rows, np.int64),
+        )
+        _score_all(self._form, self._second, self.ranking.arrays, self.state.arrays)
+
+    def run(
+        self, table: NDArray[np.float64], nodes: NDArray[np.int64], steps: int
+    ) -> tuple[int, int]:
+        """Make steps on a lone rank; see `scalar_search.Engine`."""
+        own = (self.state.block.row_offsets, self.state.block.columns)
+        arrays = (self._form, self._second, self.ranking.arrays, self.state.arrays)
+        made, count, self.state.candidates = _run(
+            steps, table, self.state.candidates, nodes, own, *arrays
+        )
+        return made, count
+
+    def remove(self, nodes: NDArray[np.int64]) -> None:
+        """Remove chosen nodes; see `scalar_search.Engine` (collective)."""
+        nodes = np.sort(nodes)
+        comm, state = self.state.comm, self.state
+        lengths, neighbours = state.neighbours(nodes)
+        unmarked = is_widespread(neighbours, state.arrays)
+        ends = np.cumsum(lengths)
+        count = 0
+        for node, start, end in zip(nodes, ends - lengths, ends, strict=True):
+            state.candidates, count = _remove(
+                node,
+                neighbours[start:end],
+                state.candidates,
+                unmarked,
+                count,
+                self._second,
+                state.arrays,
+            )
+        new = _find_new_answers(
+            count, unmarked, self._form, self._second, self.ranking.arrays, state.arrays
+        )
+        ids, values = self._second[2][:new], self._second[3][:new]
+        if comm.size > 1:
+            counts = comm.allgatherv(np.array([new]), np.ones(comm.size, np.int64))
+            ids, values = comm.allgatherv(ids, counts), comm.allgatherv(values, counts)
+        arrays = (self._form, self._second, self.ranking.arrays, state.arrays)
+        _send_and_score(ids, values, count, unmarked, *arrays)
+
+
+def _bits_of(_: Any, value: Any) -> Any:
+    """Return the bits of a float64 as an int64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(types.float64), generate
+
+
+_bits: Any = intrinsic(_bits_of)
+
+
+@njit(cache=True)
+def _interpolate(table: Any, total: Any) -> Any:
+    """Return the value of a power table at a positive integer, as `interpolate` does."""
+    bits = _bits(np.float64(total))
+    shift = 52 - PIECE_BITS
+    place = (bits >> shift) - (1023 << PIECE_BITS)
+    part = (bits & ((1 << shift) - 1)) * 2.0**-shift
+    return table[place] + (table[place + 1] - table[place]) * part
+
+
+@njit(cache=True)
+def _answer(degree: Any, total: Any, by_degree: Any, by_sum: Any, largest: Any) -> Any:
+    """Return the answer of a node with an edge, by its degree and first sum."""
+    value = by_degree[degree] * _interpolate(by_sum, total) + 0.5
+    return np.int64(math.floor(value)) if value < largest else np.int64(largest)
+
+
+@njit(cache=True)
+def _answer_all(answers: Any, form: Any, state: Any) -> None:
+    by_degree, by_sum, largest = form[:3]
+    lo, degrees, sums = state[0], state[1], state[5]
+    for row in range(len(answers)):
+        degree = degrees[lo + row]
+        answers[row] = 0
+        if degree > 0:
+            answers[row] = _answer(degree, sums[row], by_degree, by_sum, largest)
+
+
+@njit(cache=True)
+def _score(row: Any, form: Any, answer_sums: Any, state: Any) -> Any:
+    """Return the score of one of my rows, minus infinity where it is no candidate."""
+    by_degree, by_sum = form[3], form[4]
+    lo, degrees, active, sums = state[0], state[1], state[2], state[5]
+    degree = degrees[lo + row]
+    if not active[lo + row] or degree == 0:
+        return np.float32(-np.inf)
+    factor = by_degree[degree] * _interpolate(by_sum, sums[row])
+    score = np.float32(answer_sums[row] * factor)
+    return score if np.isfinite(score) else np.float32(-np.inf)
+
+
+@njit(cache=True)
+def _score_all(form: Any, second: Any, ranking: Any, state: Any) -> None:
+    """Score all rows that may still be chosen, and find the best on the way."""
+    scores, _, rows, counts = ranking
+    lo, degrees, active = state[:3]
+    best, best_score, live = -1, np.float32(-np.inf), 0
+    for k in range(counts[LIVE]):
+        row = rows[k]
+        score = _score(row, form, second[1], state)
+        scores[row] = score
+        if score > best_score:
+            best, best_score = row, score
+        rows[live] = row
+        if active[lo + row] and degrees[lo + row] > 0:
+            live += 1
+    counts[LIVE], counts[FRESH], counts[BEST] = live, 0, best
+
+
+@njit(cache=True)
+def _remove(
+    node: Any,
+    neighbours: Any,
+    candidates: Any,
+    unmarked: Any,
+    count: Any,
+    second: Any,
+    state: Any,
+) -> Any:
+    """Remove one node, its message and its answer."""
+    answers, answer_sums = second[:2]
+    count = add_to_touching(node, -answers[node], answer_sums, unmarked, state, count)
+    answers[node] = 0
+    return remove_node(node, neighbours, candidates, unmarked, count, state)
+
+
+@njit(cache=True)
+def _find_new_answers(
+    count: Any, unmarked: Any, form: Any, second: Any, ranking: Any, state: Any
+) -> Any:
+    """Write ids and values of my rows' answers that have to be sent; return how many."""
+    by_degree, by_sum, largest, _, _, refresh_above = form
+    answers, _, ids, values = second
+    _, _, rows, counts = ranking
+    lo, degrees, active, _, _, sums, changed, _ = state
+    new = 0
+    for k in range(counts[LIVE] if unmarked else count):
+        row = rows[k] if unmarked else changed[k]
+        node = lo + row
+        degree = degrees[node]
+        if not active[node] or degree == 0:
+            continue
+        value = _answer(degree, sums[row], by_degree, by_sum, largest)
+        sent = answers[node]
+        if value != sent and (degree < LOW_DEGREE or abs(value - sent) > refresh_above * sent):
+            ids[new], values[new] = node, value
+            new += 1
+    return new
+
+
+@njit(cache=True)
+def _send_and_score(
+    ids: Any,
+    values: Any,
+    count: Any,
+    unmarked: Any,
+    form: Any,
+    second: Any,
+    ranking: Any,
+    state: Any,
+) -> None:
+    """Add what answers have gained to the sums of whoever touches their nodes; score the rows."""
+    answers, answer_sums = second[:2]
+    for k in range(len(ids)):
+        node = ids[k]
+        gain = values[k] - answers[node]
+        answers[node] = values[k]
+        count = add_to_touching(node, gain, answer_sums, unmarked, state, count)
+    if unmarked:
+        _score_all(form, second, ranking, state)
+        return
+    scores, changed, is_changed = ranking[0], state[6], state[7]
+    for k in range(count):
+        row = changed[k]
+        is_changed[row] = False
+        scores[row] = _score(row, form, answer_sums, state)
+    rank_changed(changed, count, ranking)
+
+
+@njit(cache=True)
+def _run(
+    steps: Any,
+    table: Any,
+    candidates: Any,
+    nodes: Any,
+    own: Any,
+    form: Any,
+    second: Any,
+    ranking: Any,
+    state: Any,
+) -> Any:
+    """Make steps of a lone rank; return steps made, nodes chosen, candidates left."""
+    active, (row_offsets, columns) = state[2], own
+    values = np.empty(len(nodes), np.float32)
+    total = 0
+    for step in range(steps):
+        if candidates == 0:
+            return step, total, candidates
+        d = nodes_of_step(table, candidates, len(active))
+        taken = take(d, nodes[total:], values, ranking)
+        if taken == 0:
+            return step, total, candidates
+        unmarked = False
+        for node in nodes[total : total + taken]:
+            neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
+            unmarked = unmarked or is_widespread(neighbours, state)
+        count = 0
+        for node in nodes[total : total + taken]:
+            neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
+            candidates, count = _remove(
+                node, neighbours, candidates, unmarked, count, second, state
+            )
+        new = _find_new_answers(count, unmarked, form, second, ranking, state)
+        ids, answers = second[2][:new], second[3][:new]
+        _send_and_score(ids, answers, count, unmarked, form, second, ranking, state)
+        total += taken
+    return steps, total, candidates
