@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.random import integers, stream
 
+# Nodes chosen in each of some states, concatenated, and how many in each.
+Prefixes = tuple[NDArray[np.int64], NDArray[np.int64]]
+
 
 @dataclass(frozen=True)
 class Transitions:
@@ -42,8 +45,8 @@ class Transitions:
     returns: NDArray[np.float64]
     discounts: NDArray[np.float64]
     values: NDArray[np.float64] | None
-    prefix: tuple[NDArray[np.int64], NDArray[np.int64]]
-    next_prefix: tuple[NDArray[np.int64], NDArray[np.int64]]
+    prefix: Prefixes
+    next_prefix: Prefixes
 
 
 class ReplayBuffer:
@@ -175,9 +178,7 @@ class ReplayBuffer:
             next_prefix=self._prefix(start, following - start),
         )
 
-    def _prefix(
-        self, start: NDArray[np.int64], length: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _prefix(self, start: NDArray[np.int64], length: NDArray[np.int64]) -> Prefixes:
         within = np.arange(length.sum()) - (np.cumsum(length) - length).repeat(length)
         places = (start.repeat(length) + within) % self._capacity
         return self._actions[places].astype(np.int64), length

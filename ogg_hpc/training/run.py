@@ -19,6 +19,7 @@ from ogg_hpc.runtime.environment import versions
 from ogg_hpc.runtime.files import write_whole
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.training.checkpoint import load_checkpoint, save_checkpoint
+from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.evaluation import Evaluation
 from ogg_hpc.training.graphs import row_blocks
 from ogg_hpc.training.metrics import Metrics
@@ -71,12 +72,19 @@ def train(
     )
     policy.to(comm.device.name)
     parallel, output = settings.parallel, settings.output
-    blocks = comm.on_all(
-        lambda: [
-            block if problem.uses_weights else replace(block, weights=None)
-            for source in settings.train
-            for block in row_blocks(part, source, parallel.balance)
-        ]
+    engine = make_engine(
+        settings.learning.engine,
+        part,
+        comm.on_all(
+            lambda: [
+                block if problem.uses_weights else replace(block, weights=None)
+                for source in settings.train
+                for block in row_blocks(part, source, parallel.balance)
+            ]
+        ),
+        problem,
+        policy,
+        parallel.collective,
     )
     evaluation = comm.on_all(
         lambda: Evaluation(
@@ -95,12 +103,10 @@ def train(
         part,
         group,
         groups,
-        blocks,
-        problem,
+        engine,
         policy,
         settings.learning,
         settings.seed,
-        parallel.collective,
     )
     progress: dict[str, Any] = {
         "step": 0,
@@ -200,9 +206,11 @@ def train(
         "references": evaluation.kinds(),
         "ranks": comm.size,
         "groups": groups,
+        "engine": engine.name,
         "device": comm.device.name,
         "seconds": elapsed(),
         "collectives": comm.report(),
+        "adjacency_bytes": max(comm.gather_objects(engine.adjacency_bytes)),
         "replay_bytes_per_tuple": trainer.replay.bytes_per_tuple,
         "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
         "versions": versions(),

@@ -16,6 +16,8 @@ from ogg_hpc.graphs.batch import COLLECTIVES
 from ogg_hpc.graphs.row_block import BALANCE
 from ogg_hpc.settings import setting
 
+ENGINES = ("auto", "reference", "scalar")
+
 
 @dataclass(frozen=True)
 class GraphSource:
@@ -68,6 +70,11 @@ class LearningSettings:
     epsilon_end: float = setting(0.1, "share of random actions after `epsilon_steps`")
     epsilon_steps: int = setting(500, "environment steps over which epsilon falls linearly")
     replay: int = setting(50_000, "most replay tuples kept, in each group of ranks")
+    engine: str = setting(
+        "auto",
+        "scalar: structure2vec of at most 2 layers on vertex cover, many times faster; reference: "
+        "any problem and policy, on a GPU where there is one; auto: scalar where it can be used",
+    )
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch", "tau", "n_step", "epsilon_steps", "replay"):
@@ -81,6 +88,8 @@ class LearningSettings:
             raise SettingsError(f"learning.reward is per-node or count, not {self.reward!r}")
         if self.targets not in ("sampled", "stored"):
             raise SettingsError(f"learning.targets is sampled or stored, not {self.targets!r}")
+        if self.engine not in ENGINES:
+            raise SettingsError(f"learning.engine is one of {', '.join(ENGINES)}")
         if not 0 < self.learning_rate < math.inf:
             raise SettingsError("learning.learning_rate must be positive and finite")
         for name in ("gamma", "epsilon_start", "epsilon_end"):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import hashlib
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,15 +18,10 @@ import torch
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.batch import GraphBatch
-from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.policy import Policy
-from ogg_hpc.policies.scorer import PolicyScorer
-from ogg_hpc.problems.problem import PartialSolution, Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import integers, stream, uniform
-from ogg_hpc.search.policy_search import Scorer, start_solution
-from ogg_hpc.training.environment import Environment
+from ogg_hpc.training.engine import Engine, Environment
 from ogg_hpc.training.replay import ReplayBuffer, Transitions
 from ogg_hpc.training.settings import LearningSettings
 
@@ -43,16 +37,14 @@ class Trainer:
         The ranks of this rank's group.
     group, groups
         Number of this group, and how many there are.
-    blocks
-        This rank's rows of each training graph.
-    problem, policy
-        What is solved, and the network that learns; moved to the device by the caller.
+    engine
+        The training graphs.
+    policy
+        The network that learns; moved to the device by the caller.
     settings
         Alg. 5.
     seed
         Seed of exploration and sampling.
-    collective
-        How neighbour sums cross ranks.
     """
 
     def __init__(
@@ -61,17 +53,15 @@ class Trainer:
         comm: Communicator,
         group: int,
         groups: int,
-        blocks: Sequence[RowBlock],
-        problem: Problem,
+        engine: Engine,
         policy: Policy,
         settings: LearningSettings,
         seed: int,
-        collective: str = "allgather",
     ) -> None:
         self.world, self.comm = world, comm
         self.group, self.groups = group, groups
-        self.blocks, self.problem, self.policy = blocks, problem, policy
-        self.settings, self.seed, self.collective = settings, seed, collective
+        self.engine, self.policy = engine, policy
+        self.settings, self.seed = settings, seed
         # Without a target network the policy itself values the states that follow.
         self.target = copy.deepcopy(policy) if settings.target_refresh else policy
         self.optimizer = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
@@ -92,16 +82,19 @@ class Trainer:
             Sum of rewards of the episode that ended, if one did.
         """
         explore = uniform(self.seed, stream("explore"), self.group, step)
-        scorer: Scorer = PolicyScorer(self.policy)
-        if explore < self.settings.epsilon(step):
-            scorer = _RandomScorer(self.seed, self.group, step)
         ended = None
         empty: set[int] = set()
-        while len(empty) < len(self.blocks):
-            outcome = self.environment.step(scorer)
+        while len(empty) < len(self.engine.sizes):
+            if explore < self.settings.epsilon(step):
+                outcome = self.environment.random_step(
+                    self.seed, stream("random action"), self.group, step
+                )
+            else:
+                outcome = self.environment.step(self.policy)
             if outcome is not None:
                 node, reward = outcome
-                value = self._value_now() if self.settings.targets == "stored" else 0.0
+                stored = self.settings.targets == "stored"
+                value = self.environment.value(self.target) if stored else 0.0
                 self.replay.append(node, self._scaled(reward), value)
                 return ended
             if len(self.replay.running):
@@ -112,28 +105,19 @@ class Trainer:
         raise SettingsError("no training graph has a candidate node; are there edges in them?")
 
     def _next_episode(self) -> Environment:
-        graph = integers(len(self.blocks), self.seed, stream("episode"), self.group, self.episodes)
+        count = len(self.engine.sizes)
+        graph = integers(count, self.seed, stream("episode"), self.group, self.episodes)
         self.episodes += 1
         self.replay.start_episode(int(graph))
         return self._environment()
 
     def _environment(self) -> Environment:
-        return Environment(
-            self.comm,
-            self.blocks[self.replay.graph],
-            self.problem,
-            self.collective,
-            self.replay.running,
-        )
+        return self.engine.environment(self.replay.graph, self.replay.running)
 
     def _scaled(self, reward: float) -> float:
         if self.settings.reward == "per-node":
-            return reward / self.blocks[self.replay.graph].n
+            return reward / int(self.engine.sizes[self.replay.graph])
         return reward
-
-    def _value_now(self) -> float:
-        environment = self.environment
-        return float(self._values(self.target, environment.batch, environment.solution)[0])
 
     # Learning: lines 18 to 29 of Alg. 5.
 
@@ -164,28 +148,19 @@ class Trainer:
         SettingsError
             The run has diverged.
         """
-        batch = self._tuples_to_graphs(transitions)
-        if self.settings.targets == "stored":
-            assert transitions.values is not None
-            values = transitions.values
-        else:
-            following = self._state(batch, *transitions.next_prefix)
-            values = self._values(self.target, batch, following)
+        states = self.engine.states(transitions.graphs, transitions.prefix)
+        values = transitions.values
+        if values is None:
+            values = states.after(transitions.next_prefix).values(self.target)
         targets = transitions.returns + transitions.discounts * values
 
-        solution = self._state(batch, *transitions.prefix)
-        graphs, copies = np.divmod(np.arange(batch.groups), batch.copies)
-        rows = batch.positions(graphs, transitions.actions) - batch.lo
-        mine = (rows >= 0) & (rows < batch.hi - batch.lo)
-        on_device = self.comm.device.from_host
-        predicted = self.policy(
-            batch, solution, at=(on_device(rows[mine]), on_device(copies[mine]))
-        )
-        wanted = self.comm.device.tensor(on_device(targets[mine]))
+        predicted, tuples = states.predicted(self.policy, transitions.actions)
+        device = self.comm.device
+        wanted = device.tensor(device.from_host(targets[tuples]))
         loss = ((predicted - wanted) ** 2).sum() / len(targets)
 
         self.optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         mean_loss = self._average_gradients(loss)
         if not math.isfinite(mean_loss):
             # All ranks have the same sum.
@@ -194,42 +169,6 @@ class Trainer:
             ).shared()
         self.optimizer.step()
         return mean_loss
-
-    def _tuples_to_graphs(self, transitions: Transitions) -> GraphBatch:
-        """Return the batch whose groups are the tuples' graphs, in their order.
-
-        Tuples of one graph are masks on it, so that its adjacency is read once for all of them.
-        """
-        graphs, copies = transitions.graphs, 1
-        if (graphs == graphs[0]).all():
-            graphs, copies = graphs[:1], len(graphs)
-        blocks = [self.blocks[graph] for graph in graphs]
-        return GraphBatch(self.comm, blocks, copies, self.collective)
-
-    def _state(
-        self, batch: GraphBatch, nodes: NDArray[np.int64], lengths: NDArray[np.int64]
-    ) -> PartialSolution:
-        """Rebuild each group's partial solution from its prefix (Tuples2Graphs)."""
-        graphs, copies = np.divmod(np.arange(batch.groups).repeat(lengths), batch.copies)
-        solution = start_solution(batch)
-        self.problem.choose(solution, batch.mask(graphs, nodes, copies), batch)
-        return solution
-
-    def _values(
-        self, policy: Policy, batch: GraphBatch, solution: PartialSolution
-    ) -> NDArray[np.float64]:
-        """Return (groups,) the best score among each group's candidates; 0 without candidates."""
-        degrees = batch.degrees(solution.active)
-        candidates = self.problem.candidates(solution, degrees, batch)
-        device = self.comm.device
-        with torch.no_grad():
-            scores = device.to_host(device.array(policy(batch, solution, degrees=degrees)))
-        inside = device.to_host(candidates)
-        best = np.full(batch.groups, -np.inf)
-        scores = scores.astype(np.float32)  # as in a search: decisions are made on rounded scores
-        np.maximum.at(best, batch.local(batch.group_of)[inside], scores[inside])
-        best = self.comm.allreduce(best, "max")
-        return np.where(np.isfinite(best), best, 0.0)
 
     def _average_gradients(self, loss: torch.Tensor) -> float:
         """Sum gradients over the ranks of a group and average over groups: one flat Allreduce."""
@@ -270,16 +209,3 @@ class Trainer:
         different = [rank for rank, other in enumerate(digests) if other != digests[0]]
         if different:
             raise RuntimeError(f"ranks {different} hold other parameters than rank 0")
-
-
-class _RandomScorer:
-    """Scores nodes by a hash of their ids: the best of them is a uniform random choice."""
-
-    residual = True
-
-    def __init__(self, seed: int, group: int, step: int) -> None:
-        self._key = (seed, stream("random action"), group, step)
-
-    def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
-        random = uniform(*self._key, batch.node_of[batch.lo : batch.hi])
-        return batch.degrees(solution.active), batch.comm.device.from_host(random[:, None])

@@ -7,6 +7,7 @@ from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.settings import build
+from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
 from ogg_hpc.training.trainer import Trainer
 
@@ -52,17 +53,12 @@ def make_trainer():
         comm = Communicator()
         if policy is None:
             policy = make_policy("s2v", {"width": 4}, seed=2)
-        return Trainer(
-            comm,
-            comm,
-            0,
-            1,
-            [row_block(graph, 0, 1) for graph in graphs],
-            MinimumVertexCover(),
-            policy,
-            LearningSettings(**learning),
-            seed,
+        settings = LearningSettings(**learning)
+        blocks = [row_block(graph, 0, 1) for graph in graphs]
+        engine = make_engine(
+            settings.engine, comm, blocks, MinimumVertexCover(), policy, "allgather"
         )
+        return Trainer(comm, comm, 0, 1, engine, policy, settings, seed)
 
     return make
 

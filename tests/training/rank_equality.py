@@ -15,6 +15,7 @@ from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.settings import build
+from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.run import resume_settings, train
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
 from ogg_hpc.training.trainer import Trainer
@@ -28,13 +29,14 @@ PARTS = (
 )
 
 
-def fixed_losses(comm):
+def fixed_losses(comm, name):
     """Losses of 50 updates on tuples that no policy had a say in."""
     graphs = [erdos_renyi(n, 0.3, seed=n) for n in (8, 11, 13)]
     blocks = [row_block(graph, comm.rank, comm.size) for graph in graphs]
     policy = make_policy("s2v", {"width": 8}, seed=1)
     random = LearningSettings(batch=8, epsilon_start=1.0, epsilon_end=1.0, learning_rate=5e-3)
-    trainer = Trainer(comm, comm, 0, 1, blocks, MinimumVertexCover(), policy, random, 5)
+    engine = make_engine(name, comm, blocks, MinimumVertexCover(), policy, "allgather")
+    trainer = Trainer(comm, comm, 0, 1, engine, policy, random, 5)
     for step in range(40):
         trainer.act(step)
     return [trainer.learn(step, 0) for step in range(50)]
@@ -86,7 +88,9 @@ def main(folder):
         name, ranks_per_graph = parts[world.rank]
         comm = world.split(sorted({part for part, _ in parts}).index(name))
         result = run(comm, folder / name, ranks_per_graph, name.endswith("resumed"))
-        losses = fixed_losses(comm) if ranks_per_graph == 0 else []
+        losses = {}
+        if ranks_per_graph == 0:
+            losses = {engine: fixed_losses(comm, engine) for engine in ("reference", "scalar")}
         for part, value in world.gather_objects((name, result and {**result, "fixed": losses})):
             if value is not None:
                 found[part] = value

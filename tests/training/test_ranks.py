@@ -16,12 +16,18 @@ def found(run_ranks, tmp_path_factory):
     return json.loads(done.stdout)
 
 
+@pytest.mark.parametrize("engine", ["reference", "scalar"])
 @pytest.mark.parametrize("ranks", ["P2", "P3"])
-def test_losses_of_fixed_updates_are_those_of_one_rank(found, ranks):
-    losses = np.array(found["P1"]["fixed"])
+def test_losses_of_fixed_updates_are_those_of_one_rank(found, ranks, engine):
+    losses = np.array(found["P1"]["fixed"][engine])
     assert len(losses) == 50
     assert losses[-10:].mean() < losses[:10].mean()
-    np.testing.assert_allclose(found[ranks]["fixed"], losses, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found[ranks]["fixed"][engine], losses, rtol=0, atol=1e-5)
+
+
+def test_engines_have_the_same_losses(found):
+    losses = found["P1"]["fixed"]
+    np.testing.assert_allclose(losses["scalar"], losses["reference"], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("ranks", ["P2", "P3"])

@@ -115,11 +115,14 @@ def dense_step(tuples, policy, targets, learning_rate):
 @pytest.mark.parametrize("tuples", [MIXED, ONE_GRAPH], ids=["mixed", "one graph"])
 @pytest.mark.parametrize("targets", ["sampled", "stored"])
 @pytest.mark.parametrize("graph_term", ["mean", "sum"])
-def test_gradient_step_is_that_of_dense_matrices(make_trainer, tuples, targets, graph_term):
-    model = {"width": 5, "layers": 3, "graph_term": graph_term}
+@pytest.mark.parametrize(("layers", "engine"), [(3, "auto"), (2, "scalar"), (1, "scalar")])
+def test_gradient_step_is_that_of_dense_matrices(
+    make_trainer, tuples, targets, graph_term, layers, engine
+):
+    model = {"width": 5, "layers": layers, "graph_term": graph_term}
     policy = make_policy("s2v", model, seed=3)
     before = copy.deepcopy(policy)
-    trainer = make_trainer(GRAPHS, policy, targets=targets, learning_rate=0.01)
+    trainer = make_trainer(GRAPHS, policy, targets=targets, learning_rate=0.01, engine=engine)
     trainer.target = make_policy("s2v", model, seed=8)  # as after many steps
     values = tuples.values
     if targets == "sampled":
@@ -140,20 +143,18 @@ def test_gradient_step_is_that_of_dense_matrices(make_trainer, tuples, targets, 
     assert moved > 20
 
 
-def test_state_without_candidates_is_worth_nothing(make_trainer):
-    trainer = make_trainer(GRAPHS, gamma=1.0)
-    everything = list(range(7))
-    tuples = transitions([2], [[]], [0], [everything], [-1.0], [1.0])
-    batch = trainer._tuples_to_graphs(tuples)
-    state = trainer._state(batch, *tuples.next_prefix)
-    assert trainer._values(trainer.target, batch, state).tolist() == [0.0]
+@pytest.mark.parametrize("engine", ["reference", "scalar"])
+def test_state_without_candidates_is_worth_nothing(make_trainer, engine):
+    trainer = make_trainer(GRAPHS, engine=engine)
+    everything = np.arange(7), np.array([7])
+    states = trainer.engine.states(np.array([2]), everything)
+    assert states.values(trainer.target).tolist() == [0.0]
 
 
-def test_values_are_rounded_as_in_a_search(make_trainer):
-    trainer = make_trainer(GRAPHS)
-    batch = trainer._tuples_to_graphs(MIXED)
-    state = trainer._state(batch, *MIXED.prefix)
-    values = trainer._values(trainer.target, batch, state)
+@pytest.mark.parametrize("engine", ["reference", "scalar"])
+def test_values_are_rounded_as_in_a_search(make_trainer, engine):
+    trainer = make_trainer(GRAPHS, engine=engine)
+    values = trainer.engine.states(MIXED.graphs, MIXED.prefix).values(trainer.target)
     assert values.dtype == np.float64
     assert np.count_nonzero(values) > 0
     np.testing.assert_array_equal(values, values.astype(np.float32))

@@ -1,0 +1,191 @@
+"""Learning by products of adjacency blocks with embeddings: any problem, any policy, any device."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.graphs.row_block import RowBlock
+from ogg_hpc.policies.policy import Policy
+from ogg_hpc.policies.scorer import PolicyScorer
+from ogg_hpc.problems.problem import PartialSolution, Problem
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.random import uniform
+from ogg_hpc.search.policy_search import Scorer, select, start_solution
+from ogg_hpc.training.replay import Prefixes
+
+
+class ReferenceEngine:
+    """Environments and states as masks on a `GraphBatch`; see `ogg_hpc.training.engine.Engine`.
+
+    Parameters
+    ----------
+    comm
+        The ranks that share the graphs.
+    blocks
+        This rank's rows of each training graph.
+    problem
+        The rules.
+    collective
+        How neighbour sums cross ranks.
+    """
+
+    name = "reference"
+
+    def __init__(
+        self,
+        comm: Communicator,
+        blocks: Sequence[RowBlock],
+        problem: Problem,
+        collective: str = "allgather",
+    ) -> None:
+        self._comm, self._blocks, self._problem = comm, blocks, problem
+        self._collective = collective
+        self.sizes = np.array([block.n for block in blocks], np.int64)
+        self._most_bytes = 0
+
+    @property
+    def adjacency_bytes(self) -> int:
+        """Bytes of the largest batch so far."""
+        return self._most_bytes
+
+    def environment(self, graph: int, chosen: NDArray[np.int64]) -> ReferenceEnvironment:
+        """See `Engine.environment`."""
+        return ReferenceEnvironment(self._batch([graph], 1), self._problem, chosen)
+
+    def states(self, graphs: NDArray[np.int64], prefixes: Prefixes) -> ReferenceStates:
+        """See `Engine.states`.
+
+        States of one graph are masks on it, so that its adjacency is read once for all of them.
+        """
+        copies = 1
+        if (graphs == graphs[0]).all():
+            graphs, copies = graphs[:1], len(graphs)
+        return ReferenceStates(self._batch(graphs, copies), self._problem, prefixes)
+
+    def _batch(self, graphs: Sequence[int] | NDArray[np.int64], copies: int) -> GraphBatch:
+        blocks = [self._blocks[graph] for graph in graphs]
+        batch = GraphBatch(self._comm, blocks, copies, self._collective)
+        self._most_bytes = max(self._most_bytes, batch.adjacency_bytes)
+        return batch
+
+
+class ReferenceStates:
+    """One state for each group of a batch; see `ogg_hpc.training.engine.States`.
+
+    Parameters
+    ----------
+    batch
+        The graphs.
+    problem
+        The rules.
+    prefixes
+        Chosen nodes of each group.
+    """
+
+    def __init__(self, batch: GraphBatch, problem: Problem, prefixes: Prefixes) -> None:
+        self._batch, self._problem = batch, problem
+        nodes, lengths = prefixes
+        graphs, copies = np.divmod(np.arange(batch.groups).repeat(lengths), batch.copies)
+        self.solution = start_solution(batch)
+        problem.choose(self.solution, batch.mask(graphs, nodes, copies), batch)
+
+    def after(self, prefixes: Prefixes) -> ReferenceStates:
+        """See `States.after`."""
+        return ReferenceStates(self._batch, self._problem, prefixes)
+
+    def values(self, policy: Policy) -> NDArray[np.float64]:
+        """See `States.values`."""
+        return _values(policy, self._batch, self._problem, self.solution)
+
+    def predicted(
+        self, policy: Policy, actions: NDArray[np.int64]
+    ) -> tuple[torch.Tensor, NDArray[np.int64]]:
+        """See `States.predicted`."""
+        batch = self._batch
+        graphs, copies = np.divmod(np.arange(batch.groups), batch.copies)
+        rows = batch.positions(graphs, actions) - batch.lo
+        mine = np.flatnonzero((rows >= 0) & (rows < batch.hi - batch.lo))
+        on_device = batch.comm.device.from_host
+        at = on_device(rows[mine]), on_device(copies[mine])
+        return policy(batch, self.solution, at=at), mine
+
+
+class ReferenceEnvironment:
+    """A graph being solved; see `ogg_hpc.training.engine.Environment`.
+
+    Parameters
+    ----------
+    batch
+        The graph.
+    problem
+        The rules.
+    chosen
+        Nodes chosen already, when an episode is taken up again.
+    """
+
+    def __init__(self, batch: GraphBatch, problem: Problem, chosen: NDArray[np.int64]) -> None:
+        self._batch, self._problem = batch, problem
+        self.solution = start_solution(batch)
+        problem.choose(self.solution, self._mask(chosen), batch)
+
+    def step(self, policy: Policy) -> tuple[int, float] | None:
+        """See `Environment.step`."""
+        return self._step(PolicyScorer(policy))
+
+    def random_step(self, *key: int) -> tuple[int, float] | None:
+        """See `Environment.random_step`."""
+        return self._step(_RandomScorer(key))
+
+    def value(self, policy: Policy) -> float:
+        """See `Environment.value`."""
+        return float(_values(policy, self._batch, self._problem, self.solution)[0])
+
+    def _step(self, scorer: Scorer) -> tuple[int, float] | None:
+        batch, problem = self._batch, self._problem
+        degrees, scores = scorer(batch, self.solution)
+        candidates = problem.candidates(self.solution, degrees, batch)
+        _, nodes, _ = select(batch, scores, candidates)
+        if not len(nodes):
+            return None
+        chosen = self._mask(nodes)
+        reward = float(problem.reward(self.solution, chosen, batch)[0, 0])
+        problem.choose(self.solution, chosen, batch)
+        return int(nodes[0]), reward
+
+    def _mask(self, nodes: NDArray[np.int64]) -> Any:
+        return self._batch.mask(np.zeros_like(nodes), nodes, 0)
+
+
+class _RandomScorer:
+    """Scores nodes by a hash of their ids: the best of them is a uniform random choice."""
+
+    residual = True
+
+    def __init__(self, key: tuple[int, ...]) -> None:
+        self._key = key
+
+    def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
+        random = uniform(*self._key, batch.node_of[batch.lo : batch.hi])
+        return batch.degrees(solution.active), batch.comm.device.from_host(random[:, None])
+
+
+def _values(
+    policy: Policy, batch: GraphBatch, problem: Problem, solution: PartialSolution
+) -> NDArray[np.float64]:
+    degrees = batch.degrees(solution.active)
+    candidates = problem.candidates(solution, degrees, batch)
+    device = batch.comm.device
+    with torch.no_grad():
+        scores = device.to_host(device.array(policy(batch, solution, degrees=degrees)))
+    inside = device.to_host(candidates)
+    best = np.full(batch.groups, -np.inf)
+    scores = scores.astype(np.float32)  # as in a search: decisions are made on rounded scores
+    np.maximum.at(best, batch.local(batch.group_of)[inside], scores[inside])
+    best = batch.comm.allreduce(best, "max")
+    return np.where(np.isfinite(best), best, 0.0)
