@@ -6,6 +6,7 @@ call is checked: the number of arguments, their dtypes, and that arrays are cont
 
 from __future__ import annotations
 
+import copy
 import ctypes
 import re
 import shutil
@@ -82,8 +83,8 @@ extern "C" void emulate_{name}(int blocks, int threads, const int *order, {param
 """
 KERNEL = re.compile(r'extern "C" __global__ void (\w+)\(([^)]*)\)')
 ARRAYS = {
+    "bool": np.bool_,
     "int": np.int32,
-    "unsigned char": np.uint8,
     "i64": np.int64,
     "u64": np.uint64,
     "float": np.float32,
@@ -106,6 +107,13 @@ class EmulatedDevice(CPUDevice):
 
     def kernels(self, source: Path) -> EmulatedSource:
         return EmulatedSource(source, self._order)
+
+
+def emulated(comm, shuffled=None):
+    """Return a communicator of the same ranks whose devices are emulated."""
+    result = copy.copy(comm)
+    result.device, result.counts = EmulatedDevice(shuffled), {}
+    return result
 
 
 class EmulatedSource:

@@ -54,7 +54,7 @@ class CudaSource:
         self._module = cupy.RawModule(code=source_text(path), options=OPTIONS)
 
     def __getattr__(self, name: str) -> Kernel:
-        if name.startswith("__"):
+        if name.startswith("_"):
             raise AttributeError(name)
         function = self._module.get_function(name)
 

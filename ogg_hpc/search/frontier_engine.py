@@ -24,8 +24,7 @@ from ogg_hpc.policies.products import neighbour_sum
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.policies.structure2vec import Structure2Vec
 from ogg_hpc.problems.problem import PartialSolution
-from ogg_hpc.runtime.device import Device
-from ogg_hpc.search.frontier_kernels import can_push, push
+from ogg_hpc.search.frontier_kernels import push
 from ogg_hpc.search.policy_search import Scorer
 
 # What pushing along an entry costs, rows computed anew included, in units of what a product
@@ -41,9 +40,9 @@ REFRESH_STEPS = 1000
 _ALL = slice(None)
 
 
-def can_follow(policy: Policy, device: Device) -> TypeGuard[Structure2Vec]:
-    """Return whether the frontier engine can score by a policy on a device."""
-    if not isinstance(policy, Structure2Vec) or not can_push(device):
+def can_follow(policy: Policy) -> TypeGuard[Structure2Vec]:
+    """Return whether the frontier engine can score by a policy."""
+    if not isinstance(policy, Structure2Vec):
         return False
     # A subclass that embeds in its own way need not work row by row.
     own = type(policy)
@@ -245,5 +244,6 @@ class _Follower:
         return everyone[:, 0].astype(np.int64), xp.ascontiguousarray(everyone[:, 1:])
 
     def _push(self, pairs: Any, deltas: Any, listening: Any, sums: Any, touched: Any) -> None:
-        starts, rows = self._batch.by_column
-        push(starts, rows, self._batch.copies, pairs, deltas, listening, sums, touched)
+        batch = self._batch
+        parts = (*batch.by_column, batch.copies, pairs, deltas, listening, sums, touched)
+        push(batch.comm.device, *parts)

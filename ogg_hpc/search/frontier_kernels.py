@@ -6,19 +6,21 @@ position * copies + copy for the nodes of the batch.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numba import njit
 
 from ogg_hpc.runtime.device import Device
 
-
-def can_push(device: Device) -> bool:
-    """Return whether `push` runs on a device: on the host alone."""
-    return device.name == "cpu"
+_SOURCE = Path(__file__).with_name("frontier.cu")
+# On a GPU: threads that share what one changed pair adds, and enough of them in all.
+_LANES, _MOST_THREADS = 128, 2**18
 
 
 def push(
+    device: Device,
     starts: Any,
     rows: Any,
     copies: int,
@@ -30,8 +32,12 @@ def push(
 ) -> None:
     """Add what changed at some nodes to the sums of the rows that touch them, in place.
 
+    Sums on a GPU are added in no fixed order: they differ by rounding from run to run.
+
     Parameters
     ----------
+    device
+        Where the arrays are.
     starts, rows : (nodes + 1,) and (nnz,) int32 or int64
         Own rows that touch a node: ``rows[starts[v]:starts[v + 1]]`` for position v.
     copies
@@ -47,7 +53,25 @@ def push(
     touched : (own pairs,) bool
         Set to True where something was added.
     """
-    _push(starts, rows, copies, pairs, deltas, listening, sums, touched)
+    kernels = device.kernels(_SOURCE)
+    if kernels is None:
+        _push(starts, rows, copies, pairs, deltas, listening, sums, touched)
+        return
+    changed, width = deltas.shape
+    kernel = kernels.push_int if starts.dtype == np.int32 else kernels.push_i64
+    kernel(
+        min(_LANES * changed, _MOST_THREADS),
+        changed,
+        width,
+        copies,
+        pairs,
+        deltas,
+        starts,
+        rows,
+        listening,
+        sums,
+        touched,
+    )
 
 
 @njit(cache=True)

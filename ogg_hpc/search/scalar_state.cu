@@ -140,6 +140,7 @@ extern "C" __global__ void lower_sums_by_bits(
     i64 step, const i64 *nodes, const i64 *count, const i64 *own, const u64 *masks, i64 lo,
     i64 rows, i64 words, const u64 *bits, const int *leaves, i64 *sums)
 {
+    if (*count == 0) return;  // a step after the last
     i64 parts = (words + WORDS_A_THREAD - 1) / WORDS_A_THREAD;
     FOR_EACH(t, parts * rows) {
         i64 row = t % rows, first = t / rows * WORDS_A_THREAD, fall = 0;

@@ -1,10 +1,8 @@
 """The scalar engine's kernels, run on a CPU by emulation, on every number of ranks."""
 
-import copy
-
 import numpy as np
 import pytest
-from cuda_emulation import EmulatedDevice
+from cuda_emulation import EmulatedDevice, emulated
 from scalar_device_checks import GRAPHS, NONE, RANKS, ScalarEngineChecks, linear_form
 
 from ogg_hpc.graphs.row_block import row_block
@@ -12,30 +10,23 @@ from ogg_hpc.search.device_scalar_engine import scalar_search_on_device
 from ogg_hpc.search.schedule import ONE
 
 
-def on_emulated(comm, shuffled=None):
-    emulated = copy.copy(comm)
-    emulated.device = EmulatedDevice(shuffled)
-    emulated.counts = {}
-    return emulated
-
-
 class TestByEmulation(ScalarEngineChecks):
     @pytest.fixture(params=["in order", "in any order"] if RANKS == 1 else ["in any order"])
     def on_device(self, comm, request):
         """Threads run in their own order, or in one drawn anew for each launch."""
-        return on_emulated(comm, None if request.param == "in order" else comm.rank)
+        return emulated(comm, None if request.param == "in order" else comm.rank)
 
 
 def test_a_step_sends_pairs_and_neighbours_alone(comm):
     if comm.size == 1:
         pytest.skip("nothing is sent on one rank")
-    graph, emulated = GRAPHS["erdos-renyi"], on_emulated(comm)
+    graph, on_device = GRAPHS["erdos-renyi"], emulated(comm)
     block = row_block(graph, comm.rank, comm.size)
-    result = scalar_search_on_device(emulated, block, linear_form(1), ONE, NONE)
+    result = scalar_search_on_device(on_device, block, linear_form(1), ONE, NONE)
     # As for `scalar_search`: a triple of each rank each step, a degree a node, an edge once.
     most = len(result.step_seconds) * 3 * 8 * comm.size + 8 * graph.n + 4 * graph.m
-    assert emulated.counts["allgatherv"].bytes <= most
-    assert set(emulated.counts) == {"allgatherv"}
+    assert on_device.counts["allgatherv"].bytes <= most
+    assert set(on_device.counts) == {"allgatherv"}
 
 
 def test_threads_are_checked_for_what_they_are_given(tmp_path):

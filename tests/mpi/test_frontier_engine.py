@@ -259,5 +259,5 @@ def test_a_network_that_embeds_in_its_own_way_is_refused(comm):
             return super().embed(batch, solution, degrees) * 2
 
     settings = Structure2VecSettings(width=WIDTH)
-    assert frontier_engine.can_follow(Structure2Vec(settings), comm.device)
-    assert not frontier_engine.can_follow(Own(settings), comm.device)
+    assert frontier_engine.can_follow(Structure2Vec(settings))
+    assert not frontier_engine.can_follow(Own(settings))

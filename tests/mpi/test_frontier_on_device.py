@@ -1,0 +1,12 @@
+"""The frontier engine's kernel, run on a CPU by emulation, on every number of ranks."""
+
+import pytest
+from cuda_emulation import emulated
+from frontier_device_checks import FrontierChecks
+
+
+class TestByEmulation(FrontierChecks):
+    @pytest.fixture(params=["in order", "in any order"])
+    def on_device(self, comm, request):
+        """Threads run in their own order, or in one drawn anew for each launch."""
+        return emulated(comm, None if request.param == "in order" else comm.rank)
