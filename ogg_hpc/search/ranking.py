@@ -32,19 +32,6 @@ class Ranking:
         counts = np.array([rows, 0, -1])
         self.arrays: tuple[NDArray[Any], ...] = (scores, tree, np.arange(rows), counts)
 
-    def take(self, d: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the d best rows with finite scores, best first, and take them out."""
-        rows, values = np.empty(d, np.int64), np.empty(d, np.float32)
-        taken = take(d, rows, values, self.arrays)
-        return rows[:taken], values[:taken]
-
-    def put_back(self, rows: NDArray[np.int64], values: NDArray[np.float32]) -> None:
-        """Undo the taking of some rows."""
-        scores, tree, _, counts = self.arrays
-        scores[rows] = values
-        if counts[FRESH]:
-            update_many(scores, tree, rows, len(rows))
-
 
 @njit(cache=True)
 def take(d: Any, rows: Any, values: Any, ranking: Any) -> Any:

@@ -18,7 +18,13 @@ from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.scalar_form import ScalarForm
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.ranking import BEST, FRESH, LIVE, Ranking, nodes_of_step, rank_changed, take
-from ogg_hpc.search.scalar_state import ScalarState, is_widespread, remove_node, remove_nodes
+from ogg_hpc.search.scalar_state import (
+    Neighbours,
+    ScalarState,
+    is_widespread,
+    remove_node,
+    remove_nodes,
+)
 
 
 class ScalarEngine:
@@ -57,14 +63,10 @@ class ScalarEngine:
         )
         return made, count
 
-    def remove(self, nodes: NDArray[np.int64]) -> None:
-        """Remove chosen nodes; see `scalar_search.Engine` (collective)."""
-        nodes = np.sort(nodes)
-        lengths, neighbours = self.state.neighbours(nodes)
+    def remove(self, neighbours: Neighbours) -> None:
+        """Remove nodes; see `scalar_search.Engine` (collective)."""
         arrays = (self._form, self.ranking.arrays, self.state.arrays)
-        self.state.candidates = _remove_and_score(
-            nodes, lengths, neighbours, self.state.candidates, *arrays
-        )
+        self.state.candidates = _remove_and_score(*neighbours, self.state.candidates, *arrays)
 
 
 @njit(cache=True)

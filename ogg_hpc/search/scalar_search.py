@@ -14,9 +14,10 @@ from ogg_hpc.policies.degree_messages import TwoMessageForm
 from ogg_hpc.policies.scalar_form import ScalarForm
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.policy_search import SearchResult
+from ogg_hpc.search.proposals import Proposals
 from ogg_hpc.search.ranking import Ranking
 from ogg_hpc.search.scalar_engine import ScalarEngine
-from ogg_hpc.search.scalar_state import ScalarState
+from ogg_hpc.search.scalar_state import Neighbours, ScalarState
 from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.two_message_engine import TwoMessageEngine
 
@@ -38,8 +39,8 @@ class Engine(Protocol):
         The ids of the chosen nodes go to `nodes`. Returns the numbers of steps and of nodes.
         """
 
-    def remove(self, nodes: NDArray[np.int64]) -> None:
-        """Remove chosen nodes from the residual graph and rank the rest (collective)."""
+    def remove(self, neighbours: Neighbours) -> None:
+        """Remove nodes from the residual graph, given with it, and rank the rest (collective)."""
 
 
 def scalar_search(
@@ -76,6 +77,7 @@ def scalar_search(
         engine = ScalarEngine(comm, block, form, forced)
     chosen = [forced]
     seconds: list[float] = []
+    proposals = Proposals(engine.state, engine.ranking)
     table = np.array(schedule.table, np.float64).reshape(-1, 2)
     while engine.state.candidates:
         start = time.perf_counter()
@@ -86,7 +88,9 @@ def scalar_search(
             nodes = nodes[:count]
         else:
             d = int(schedule.nodes(np.array(left), np.array(block.n)))
-            nodes, steps = choose(engine, d), 1
+            nodes, neighbours = proposals.best(d)
+            engine.remove(neighbours)
+            steps = 1
         if not len(nodes):
             break  # no candidate has a finite score
         chosen.append(nodes)
@@ -94,18 +98,3 @@ def scalar_search(
         if on_step is not None:
             on_step(len(seconds), np.array([left]))
     return SearchResult([np.concatenate(chosen)], seconds, engine.state.adjacency_bytes)
-
-
-def choose(engine: Engine, d: int) -> NDArray[np.int64]:
-    """Choose the best d nodes over all ranks and remove them (collective)."""
-    comm, lo = engine.state.comm, engine.state.lo
-    rows, values = engine.ranking.take(d)
-    ids, scores = np.zeros(d, np.int64), np.full(d, -np.inf)
-    ids[: len(rows)], scores[: len(rows)] = rows + lo, values
-    best, nodes, _ = comm.best(scores[None], ids[None], np.zeros(1))
-    chosen: NDArray[np.int64] = nodes[0][np.isfinite(best[0])]
-    beaten = ~np.isin(rows + lo, chosen)
-    if beaten.any():
-        engine.ranking.put_back(rows[beaten], values[beaten])
-    engine.remove(chosen)
-    return chosen

@@ -25,6 +25,8 @@ from ogg_hpc.runtime.communicator import Communicator
 
 # Above this density a bit for each pair of nodes is less than 4 bytes an entry.
 DENSE = 1 / 32
+# Nodes, how many active neighbours each has, and these one after another.
+Neighbours = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 
 
 class ScalarState:
@@ -88,8 +90,8 @@ class ScalarState:
         """Bytes of the lists or bits."""
         return sum(int(part.nbytes) for part in self.touching)
 
-    def neighbours(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return how many active neighbours each node has, and them one after another (collective).
+    def neighbours(self, nodes: NDArray[np.int64]) -> Neighbours:
+        """Return nodes, how many active neighbours each has, and these in a row (collective).
 
         Parameters
         ----------
@@ -109,15 +111,12 @@ class ScalarState:
         )
         if self.comm.size > 1:
             found = self.comm.allgatherv(found, counts)
-        return lengths, found
+        return nodes, lengths, found
 
     def remove(self, nodes: NDArray[np.int64]) -> None:
         """Remove distinct active nodes (collective)."""
-        nodes = np.sort(nodes)
-        lengths, neighbours = self.neighbours(nodes)
-        self.candidates, _ = remove_nodes(
-            nodes, lengths, neighbours, self.candidates, True, self.arrays
-        )
+        neighbours = self.neighbours(np.sort(nodes))
+        self.candidates, _ = remove_nodes(*neighbours, self.candidates, True, self.arrays)
 
 
 def touching_rows(

@@ -22,12 +22,16 @@ from ogg_hpc.policies.degree_messages import LOW_DEGREE, PIECE_BITS, TwoMessageF
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.ranking import BEST, FRESH, LIVE, Ranking, nodes_of_step, rank_changed, take
 from ogg_hpc.search.scalar_state import (
+    Neighbours,
     ScalarState,
     add_to_touching,
     is_widespread,
     neighbour_sums,
     remove_node,
 )
+
+# New answers that a rank's message of fixed length has room for.
+_ROOM = 32
 
 
 class TwoMessageEngine:
@@ -70,7 +74,7 @@ class TwoMessageEngine:
         self._second = (
             answers,
             neighbour_sums(block, answers),
-            np.empty(block.rows, np.int32),
+            np.empty(block.rows, np.int64),
             np.empty(block.rows, np.int64),
         )
         _score_all(self._form, self._second, self.ranking.arrays, self.state.arrays)
@@ -86,33 +90,32 @@ class TwoMessageEngine:
         )
         return made, count
 
-    def remove(self, nodes: NDArray[np.int64]) -> None:
-        """Remove chosen nodes; see `scalar_search.Engine` (collective)."""
-        nodes = np.sort(nodes)
-        comm, state = self.state.comm, self.state
-        lengths, neighbours = state.neighbours(nodes)
-        unmarked = is_widespread(neighbours, state.arrays)
-        ends = np.cumsum(lengths)
-        count = 0
-        for node, start, end in zip(nodes, ends - lengths, ends, strict=True):
-            state.candidates, count = _remove(
-                node,
-                neighbours[start:end],
-                state.candidates,
-                unmarked,
-                count,
-                self._second,
-                state.arrays,
-            )
-        new = _find_new_answers(
-            count, unmarked, self._form, self._second, self.ranking.arrays, state.arrays
+    def remove(self, neighbours: Neighbours) -> None:
+        """Remove nodes; see `scalar_search.Engine` (collective)."""
+        arrays = (self._form, self._second, self.ranking.arrays, self.state.arrays)
+        self.state.candidates, count, unmarked, new = _remove_and_answer(
+            *neighbours, self.state.candidates, *arrays
         )
+        _send_and_score(*self._exchange(new), count, unmarked, *arrays)
+
+    def _exchange(self, new: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return all ranks' new answers, ids and values, of which this one has written some."""
+        comm = self.state.comm
         ids, values = self._second[2][:new], self._second[3][:new]
-        if comm.size > 1:
-            counts = comm.allgatherv(np.array([new]), np.ones(comm.size, np.int64))
-            ids, values = comm.allgatherv(ids, counts), comm.allgatherv(values, counts)
-        arrays = (self._form, self._second, self.ranking.arrays, state.arrays)
-        _send_and_score(ids, values, count, unmarked, *arrays)
+        if comm.size == 1:
+            return ids, values
+        # The number and the first answers in one message; the rest, if any, after it.
+        message = np.zeros((1, 1 + 2 * _ROOM), np.int64)
+        first = min(new, _ROOM)
+        message[0, 0] = new
+        message[0, 1 : 1 + first] = ids[:first]
+        message[0, 1 + _ROOM : 1 + _ROOM + first] = values[:first]
+        everyone = comm.allgatherv(message, np.ones(comm.size, np.int64))
+        counts = everyone[:, 0]
+        if counts.max() > _ROOM:
+            return comm.allgatherv(ids, counts), comm.allgatherv(values, counts)
+        there = np.arange(_ROOM) < counts[:, None]
+        return everyone[:, 1 : 1 + _ROOM][there], everyone[:, 1 + _ROOM :][there]
 
 
 def _bits_of(_: Any, value: Any) -> Any:
@@ -201,6 +204,36 @@ def _remove(
     count = add_to_touching(node, -answers[node], answer_sums, unmarked, state, count)
     answers[node] = 0
     return remove_node(node, neighbours, candidates, unmarked, count, state)
+
+
+@njit(cache=True)
+def _remove_and_answer(
+    nodes: Any,
+    lengths: Any,
+    neighbours: Any,
+    candidates: Any,
+    form: Any,
+    second: Any,
+    ranking: Any,
+    state: Any,
+) -> Any:
+    """Remove nodes whose active neighbours stand one after another, and find new answers.
+
+    Returns
+    -------
+    candidates, count, unmarked, new
+        Candidates left, changed rows, whether these are not noted, and new answers.
+    """
+    unmarked = is_widespread(neighbours, state)
+    count, start = 0, 0
+    for i in range(len(nodes)):
+        end = start + lengths[i]
+        candidates, count = _remove(
+            nodes[i], neighbours[start:end], candidates, unmarked, count, second, state
+        )
+        start = end
+    new = _find_new_answers(count, unmarked, form, second, ranking, state)
+    return candidates, count, unmarked, new
 
 
 @njit(cache=True)

@@ -1,0 +1,168 @@
+"""How ranks agree on the nodes of a step: mostly by one message of each.
+
+A rank sends its d best (score, id) pairs and, as far as there is room, the active neighbours of
+these nodes. All ranks know all degrees, so they know without a word how long each list is and
+which are there. Only where a chosen node's list did not fit, the lists go round once more.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ogg_hpc.search.ranking import FRESH, Ranking, take
+from ogg_hpc.search.scalar_state import Neighbours, ScalarState
+from ogg_hpc.search.tournament import update_many
+
+# Neighbours that a message has room for: what a node of a sparse graph has, and few bytes.
+_ROOM, _ROOM_PER_NODE = 48, 16
+
+
+class Proposals:
+    """The nodes that a step removes, over all ranks.
+
+    Parameters
+    ----------
+    state
+        The residual graph.
+    ranking
+        This rank's rows by score.
+    """
+
+    def __init__(self, state: ScalarState, ranking: Ranking) -> None:
+        self._state, self._ranking = state, ranking
+        self._once = np.ones(state.comm.size, np.int64)
+
+    def best(self, d: int) -> tuple[NDArray[np.int64], Neighbours]:
+        """Find the best d nodes with finite scores and their neighbours (collective).
+
+        Returns
+        -------
+        chosen
+            Ids of the nodes, best first.
+        neighbours
+            As `ScalarState.neighbours` returns them.
+        """
+        state, size = self._state, self._state.comm.size
+        room = _ROOM + _ROOM_PER_NODE * d
+        message = np.zeros((1, d + room // 2), np.int64)
+        rows, values = np.empty(d, np.int64), np.empty(d, np.float32)
+        taken = _propose(
+            message[0, :d],
+            message[0, d:].view(np.int32),
+            rows,
+            values,
+            state.lo,
+            state.degrees,
+            state.active,
+            state.block.row_offsets,
+            state.block.columns,
+            self._ranking.arrays,
+        )
+        everyone = state.comm.allgatherv(message, self._once)
+        chosen, nodes = np.empty(d, np.int64), np.empty(d, np.int64)
+        lengths, listed = np.empty(d, np.int32), np.empty(size * room, np.int32)
+        lists = np.ascontiguousarray(everyone[:, d:]).view(np.int32)
+        count, total = _merge(everyone[:, :d], lists, state.degrees, chosen, nodes, lengths, listed)
+        nodes = nodes[:count]
+        _put_back(nodes, state.lo, rows[:taken], values[:taken], self._ranking.arrays)
+        if total < 0:
+            return chosen[:count], state.neighbours(nodes)
+        return chosen[:count], (nodes, lengths[:count], listed[:total])
+
+
+@njit(cache=True)
+def _propose(
+    keys: Any,
+    lists: Any,
+    rows: Any,
+    values: Any,
+    lo: Any,
+    degrees: Any,
+    active: Any,
+    row_offsets: Any,
+    columns: Any,
+    ranking: Any,
+) -> Any:
+    """Take my best rows, write their keys and as many of their lists as fit; return how many."""
+    taken = take(len(keys), rows, values, ranking)
+    bits = values.view(np.int32)
+    for i in range(taken):
+        # Integers that order by score, then by the lowest id; 0 is none. -0 ties with 0.
+        pattern = np.int64(0) if values[i] == 0 else np.int64(bits[i])
+        order = pattern if pattern >= 0 else -(pattern & 0x7FFFFFFF)
+        keys[i] = ((order + 2**31) << 31) | (2**31 - 1 - (lo + rows[i]))
+    filled = 0
+    for i in range(taken):
+        row = rows[i]
+        if filled + degrees[lo + row] > len(lists):
+            break
+        for k in range(row_offsets[row], row_offsets[row + 1]):
+            if active[columns[k]]:
+                lists[filled] = columns[k]
+                filled += 1
+    return taken
+
+
+@njit(cache=True)
+def _id(key: Any) -> Any:
+    return 2**31 - 1 - (key & (2**31 - 1))
+
+
+@njit(cache=True)
+def _merge(
+    keys: Any, lists: Any, degrees: Any, chosen: Any, nodes: Any, lengths: Any, neighbours: Any
+) -> Any:
+    """Write the best nodes of all ranks, best first and by id, and by id their lists.
+
+    Returns
+    -------
+    count, total
+        Numbers of nodes and of neighbours; -1 for the second if a list is missing.
+    """
+    size, d = keys.shape
+    by_key = np.sort(keys.copy().reshape(-1))[::-1]
+    lowest = max(1, by_key[d - 1])
+    count = total = 0
+    complete = True
+    starts = np.zeros(d + 1, np.int64)
+    for rank in range(size):  # ranks own ascending ids
+        taken = 0
+        while taken < d and keys[rank, taken] >= lowest:
+            node = _id(keys[rank, taken])
+            nodes[count + taken] = node
+            starts[taken + 1] = starts[taken] + degrees[node]
+            taken += 1
+        complete = complete and starts[taken] <= lists.shape[1]
+        order = np.argsort(nodes[count : count + taken])
+        part = nodes[count : count + taken][order]
+        for i in range(taken):
+            nodes[count] = part[i]
+            length = degrees[part[i]]
+            lengths[count] = length
+            if complete:
+                start = starts[order[i]]
+                neighbours[total : total + length] = lists[rank, start : start + length]
+                total += length
+            count += 1
+    for i in range(count):
+        chosen[i] = _id(by_key[i])
+    return count, total if complete else -1
+
+
+@njit(cache=True)
+def _put_back(nodes: Any, lo: Any, rows: Any, values: Any, ranking: Any) -> None:
+    """Undo the taking of rows that other ranks' nodes have beaten."""
+    scores, tree, _, counts = ranking
+    back = 0
+    for i in range(len(rows)):
+        place = np.searchsorted(nodes, lo + rows[i])
+        if place == len(nodes) or nodes[place] != lo + rows[i]:
+            scores[rows[i]] = values[i]
+            rows[back] = rows[i]
+            back += 1
+    if counts[FRESH]:
+        update_many(scores, tree, rows, back)
