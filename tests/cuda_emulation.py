@@ -59,6 +59,12 @@ ATOMIC(atomicMax, long long, old > value ? old : value)
 [[maybe_unused]] static int __clzll(long long x) { return x ? __builtin_clzll(x) : 64; }
 [[maybe_unused]] static double __dmul_rn(double x, double y) { return x * y; }
 [[maybe_unused]] static double __dadd_rn(double x, double y) { return x + y; }
+[[maybe_unused]] static long long __double_as_longlong(double x)
+{
+    long long bits;
+    std::memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
 [[maybe_unused]] static unsigned __float_as_uint(float x)
 {
     unsigned bits;

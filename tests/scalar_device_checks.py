@@ -7,10 +7,11 @@ import pytest
 from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi, watts_strogatz
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
+from ogg_hpc.policies.degree_messages import TWO_MESSAGES, two_messages
 from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form
 from ogg_hpc.runtime.launch import promised_size
 from ogg_hpc.search import scalar_state
-from ogg_hpc.search.device_scalar_engine import scalar_search_on_device
+from ogg_hpc.search.device_scalar_search import scalar_search_on_device
 from ogg_hpc.search.device_scalar_state import DeviceScalarState
 from ogg_hpc.search.scalar_search import scalar_search
 from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
@@ -53,6 +54,8 @@ FORMS = {
     "zeros": lambda n: ScalarForm(None, np.array([0.0, 4.0]), *np.array([[0.0, -0.0]] * 2)),
     "inverse-degree": lambda n: inverse_degree_form(n, 1.25),
     "inverse-degree-3": lambda n: inverse_degree_form(n, 3.0),
+    "two-message": lambda n: two_messages(n, 0.05, **TWO_MESSAGES),
+    "two-message-always": lambda n: two_messages(n, 0.0, **TWO_MESSAGES),
 }
 
 
@@ -77,7 +80,7 @@ class ScalarEngineChecks:
             assert len(found.step_seconds) == len(expected.step_seconds)
 
     @pytest.mark.parametrize("balance", ["rows", "edges"])
-    @pytest.mark.parametrize("form", ["linear-1", "inverse-degree"])
+    @pytest.mark.parametrize("form", ["linear-1", "inverse-degree", "two-message"])
     def test_forced_nodes_are_chosen_first(self, on_device, alone, form, balance):
         graph = GRAPHS["barabasi-albert"]
         of_form = FORMS[form](graph.n)

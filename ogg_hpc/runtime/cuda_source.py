@@ -13,19 +13,20 @@ from typing import Any, Protocol
 # A product and a sum are rounded one by one, as on a CPU: scores are then the same bits.
 OPTIONS = ("--fmad=false",)
 _PRELUDE = Path(__file__).with_name("prelude.cuh")
-_BLOCK = 256
+# Threads of a block, and enough blocks to keep a large GPU busy.
+_BLOCK, _MOST_BLOCKS = 256, 2048
 
 
 class Kernel(Protocol):
     """A compiled function that many threads run."""
 
     def __call__(self, n_threads: int, *arguments: Any) -> None:
-        """Run on at least `n_threads` threads, after all earlier work and without waiting.
+        """Run after all earlier work, without waiting.
 
         Parameters
         ----------
         n_threads
-            How many threads help; the result does not depend on it. None run for 0.
+            How many threads could share the work; fewer may do it, and none do where it is 0.
         *arguments
             Arrays of the device with the dtypes that the source names, whole numbers for ``i64``
             and floats for ``double``.
@@ -40,9 +41,9 @@ def source_text(path: Path) -> str:
 
 
 def grid(n_threads: int) -> tuple[int, int]:
-    """Return the number of blocks and the threads of each for so many threads or a few more."""
+    """Return the number of blocks, and of threads in each, for work that so many could share."""
     threads = max(1, min(n_threads, _BLOCK))
-    return -(-n_threads // threads), threads
+    return min(-(-n_threads // threads), _MOST_BLOCKS), threads
 
 
 class CudaSource:

@@ -18,8 +18,6 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search import scalar_state
 
 _SOURCE = Path(__file__).with_name("scalar_state.cu")
-# Enough to keep a large GPU busy; each then loops.
-_MOST_THREADS = 2**18
 # Threads that share the list of one neighbour, and words of bits that one thread takes.
 _LANES, _WORDS = 32, 16
 
@@ -46,6 +44,10 @@ class DeviceScalarState:
         Residual degrees, replicated; 0 for nodes that have left.
     sums : (rows,) int64
         Sums over active neighbours of this rank's rows; of no meaning for nodes that have left.
+    leaving : (width,) int32
+        The nodes of the last removal.
+    adjacency_bytes : int
+        Bytes of the lists or bits.
     """
 
     def __init__(
@@ -71,7 +73,7 @@ class DeviceScalarState:
         self._columns = device.from_host(block.columns.astype(np.int32, copy=False))
         self.sums = xp.zeros(block.rows, np.int64)
         self._kernels.add_neighbours(
-            self._threads(block.rows),
+            block.rows,
             block.rows,
             self._row_offsets,
             self._columns,
@@ -89,7 +91,9 @@ class DeviceScalarState:
         self._most_degree = int(degrees.max(initial=0))
         entries = min(block.entries, width * self._most_degree)
         self._neighbours = xp.empty(entries, np.int32)
-        self._falls = xp.empty(entries, np.int64)
+        self._gains = xp.empty(entries, np.int64)
+        self._listed = xp.empty(1, np.int64)
+        self.leaving = xp.empty(width, np.int32)
         self._own = xp.empty(width, np.int64)
         self._offsets = xp.empty(width + 1, np.int64)
         self._filled = xp.empty(width, np.int32)
@@ -98,9 +102,7 @@ class DeviceScalarState:
     def _hold_bits(self) -> None:
         """Turn this rank's rows into bits, word by word so that neighbouring threads read them."""
         self._bits = self.comm.device.xp.zeros((self._words, self.rows), np.uint64)
-        self._kernels.set_bits(
-            self._threads(self.rows), self.rows, self._row_offsets, self._columns, self._bits
-        )
+        self._kernels.set_bits(self.rows, self.rows, self._row_offsets, self._columns, self._bits)
         self.adjacency_bytes = int(self._bits.nbytes)
         del self._row_offsets, self._columns
 
@@ -114,7 +116,7 @@ class DeviceScalarState:
             self._starts = device.from_host(np.concatenate([[0], np.cumsum(lengths)]))
             self._touching = xp.empty_like(self._columns)
             self._kernels.transpose(
-                self._threads(self.rows),
+                self.rows,
                 self.rows,
                 self._row_offsets,
                 self._columns,
@@ -124,9 +126,6 @@ class DeviceScalarState:
             )
             parts += [self._starts, self._touching]
         self.adjacency_bytes = sum(int(part.nbytes) for part in parts)
-
-    def _threads(self, work: int) -> int:
-        return min(work, _MOST_THREADS)
 
     def counts(self, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many active neighbours the nodes of each rank have, (P,) on the host."""
@@ -151,42 +150,41 @@ class DeviceScalarState:
         counts
             What `counts` returns for the nodes; only where there are many ranks.
         """
-        kernels, leaves, most = self._kernels, self._leaves, len(nodes)
-        listed = min(len(self._neighbours), most * self._most_degree)
+        kernels, leaves, width = self._kernels, self._leaves, len(nodes)
+        most = min(len(self._neighbours), width * self._most_degree)
         self._removals += 1
-        step = self._removals
-        leaving = (step, nodes, count)
-        rows = (self.lo, self.rows)
         kernels.leave(
             1,
-            *leaving,
+            self._removals,
+            nodes,
+            count,
             self._messages,
             self.degrees,
             leaves,
             candidates,
+            self.leaving,
             self._own,
             self._offsets,
+            self._listed,
             self._filled,
         )
+        leaving, rows = (self._removals, self.leaving, count), (self.lo, self.rows)
         found = (leaves, self._offsets, self._filled, self._neighbours)
         if self._words:
+            self._masks.fill(0)
             words = (self._words, self._bits)
             kernels.neighbours_in_bits(self._words, *leaving, *rows, *words, *found)
         else:
             lists = (self._row_offsets, self._columns)
-            kernels.neighbours_in_lists(
-                self._threads(self._most_degree), *leaving, *rows, *lists, *found
-            )
+            kernels.neighbours_in_lists(self._most_degree, *leaving, *rows, *lists, *found)
         neighbours = self._neighbours
         if counts is not None:
             start = int(counts[: self.comm.rank].sum())
             own = neighbours[start : start + int(counts[self.comm.rank])]
             neighbours = self.comm.allgatherv(own, counts)
-        if self._words:
-            self._masks.fill(0)
         kernels.lower_degrees(
-            self._threads(listed),
-            step,
+            most,
+            self._removals,
             count,
             self._offsets,
             neighbours,
@@ -194,33 +192,43 @@ class DeviceScalarState:
             leaves,
             self.degrees,
             candidates,
-            self._falls,
+            self._gains,
             self._words,
             self._masks,
         )
         if self._words:
-            kernels.lower_sums_by_bits(
-                self._threads(-(-self._words // _WORDS) * self.rows),
-                *leaving,
-                self._own,
-                self._masks,
-                *rows,
-                self._words,
-                self._bits,
-                leaves,
-                self.sums,
-            )
+            threads = -(-self._words // _WORDS) * self.rows
+            bits = (self._own, self._masks, *rows, self._words, self._bits, leaves, self.sums)
+            kernels.lower_by_bits(threads, *leaving, *bits)
         else:
-            kernels.lower_sums_by_lists(
-                self._threads(_LANES * (listed + most)),
-                *leaving,
-                self._own,
-                self._offsets,
-                neighbours,
-                self._falls,
-                self.lo,
-                self._starts,
-                self._touching,
-                leaves,
-                self.sums,
-            )
+            self.add_to_touching(most, self._listed, neighbours, self._gains, self.sums)
+            self.add_to_touching(width, count, self.leaving, self._own, self.sums)
+
+    def add_to_touching(self, most: int, count: Any, nodes: Any, gains: Any, sums: Any) -> None:
+        """Add gains of nodes to the sums of the active rows of this rank that touch them.
+
+        Only where there are lists, not bits.
+
+        Parameters
+        ----------
+        most
+            How many nodes there may be.
+        count
+            (1,) int64 on the device: how many there are.
+        nodes, gains
+            (count or more,) int32 ids and int64 on the device.
+        sums
+            (rows,) int64 on the device.
+        """
+        self._kernels.add_to_touching(
+            _LANES * most,
+            self._removals,
+            count,
+            nodes,
+            gains,
+            self.lo,
+            self._starts,
+            self._touching,
+            self._leaves,
+            sums,
+        )

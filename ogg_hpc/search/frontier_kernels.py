@@ -15,8 +15,8 @@ from numba import njit
 from ogg_hpc.runtime.device import Device
 
 _SOURCE = Path(__file__).with_name("frontier.cu")
-# On a GPU: threads that share what one changed pair adds, and enough of them in all.
-_LANES, _MOST_THREADS = 128, 2**18
+# Threads of a GPU that share what one changed pair adds.
+_LANES = 128
 
 
 def push(
@@ -60,7 +60,7 @@ def push(
     changed, width = deltas.shape
     kernel = kernels.push_int if starts.dtype == np.int32 else kernels.push_i64
     kernel(
-        min(_LANES * changed, _MOST_THREADS),
+        _LANES * changed,
         changed,
         width,
         copies,

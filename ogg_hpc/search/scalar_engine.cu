@@ -1,4 +1,4 @@
-// Kernels of the scalar engine on a device: scores, and the choice of the best.
+// Kernels of the scalar engines on a device: scores, and the choice of the best.
 //
 // A key orders candidates by score, then by the lowest row; 0 is none. Its upper half is the
 // score's bits so changed that they rise with it.
@@ -13,7 +13,7 @@ __device__ inline u64 key(float score, i64 row)
     return (u64)bits << 32 | (LOWEST_ROW - (u64)row);
 }
 
-extern "C" __global__ void score(
+extern "C" __global__ void score_by_pieces(
     i64 rows, i64 lo, const int *degrees, const i64 *sums, i64 pieces, const double *starts,
     const double *intercepts, const double *slopes, u64 *keys)
 {
@@ -51,4 +51,59 @@ extern "C" __global__ void choose(
     for (; taken < d && taken < most && best[most - 1 - taken]; ++taken)
         nodes[taken] = (i64)(LOWEST_ROW - (best[most - 1 - taken] & LOWEST_ROW));
     *count = taken;
+}
+
+// The value of a power table at a positive integer: see `interpolate` of degree_messages.py.
+#define SHIFT (52 - 8)
+
+__device__ inline double interpolate(const double *table, i64 sum)
+{
+    i64 bits = __double_as_longlong((double)sum);
+    const double *knot = table + ((bits >> SHIFT) - (1023ll << (52 - SHIFT)));
+    double part = (double)(bits & ((1ll << SHIFT) - 1)) * (1.0 / (1ll << SHIFT));
+    return knot[0] + (knot[1] - knot[0]) * part;
+}
+
+// List the rows whose answers have to be sent: all that have changed at degrees below `low`,
+// elsewhere those that have moved by more than a share of what was sent.
+extern "C" __global__ void find_answers(
+    i64 rows, i64 lo, const int *degrees, const i64 *sums, const double *by_degree,
+    const double *by_sum, double largest, i64 low, double share, const i64 *answers, i64 *count,
+    int *nodes, i64 *values)
+{
+    FOR_EACH(row, rows) {
+        int degree = degrees[lo + row];
+        if (degree == 0) continue;
+        double value = by_degree[degree] * interpolate(by_sum, sums[row]) + 0.5;
+        i64 answer = value < largest ? (i64)floor(value) : (i64)largest;
+        i64 sent = answers[lo + row], moved = answer > sent ? answer - sent : sent - answer;
+        if (moved == 0 || (degree >= low && !((double)moved > share * (double)sent))) continue;
+        i64 k = (i64)atomicAdd((u64 *)count, 1ull);
+        nodes[k] = (int)(lo + row);
+        values[k] = answer;
+    }
+}
+
+// Replace the answers of *count nodes, by 0 where no values are given; note what they gain.
+extern "C" __global__ void replace_answers(
+    const i64 *count, const int *nodes, i64 given, const i64 *values, i64 *answers, i64 *gains)
+{
+    FOR_EACH(k, *count) {
+        i64 value = given ? values[k] : 0;
+        gains[k] = value - answers[nodes[k]];
+        answers[nodes[k]] = value;
+    }
+}
+
+extern "C" __global__ void score_by_answers(
+    i64 rows, i64 lo, const int *degrees, const i64 *sums, const i64 *answer_sums,
+    const double *by_degree, const double *by_sum, u64 *keys)
+{
+    FOR_EACH(row, rows) {
+        int degree = degrees[lo + row];
+        keys[row] = 0;
+        if (degree == 0) continue;
+        double factor = by_degree[degree] * interpolate(by_sum, sums[row]);
+        keys[row] = key((float)((double)answer_sums[row] * factor), row);
+    }
 }

@@ -4,7 +4,7 @@
 // leaves[v] is the step with which node v leaves, the largest int while nobody has chosen it:
 // leaves[u] >= step says "active before the step", leaves[u] > step "active after it".
 //
-// The nodes that leave are nodes[0 .. *count); the active neighbours of the j-th are
+// The nodes that leave are leaving[0 .. *count); the active neighbours of the j-th are
 // neighbours[offsets[j] .. offsets[j + 1]). Bit v of row r is bit v % 64 of bits[v / 64][r].
 
 #define LANES 32           // threads that share a column's list
@@ -41,35 +41,37 @@ extern "C" __global__ void transpose(
     }
 }
 
-// Mark nodes as leaving and note their messages and where their neighbours will stand.
-// candidates[0] is how many nodes have had an edge, candidates[1] how many have one afterwards.
+// Mark nodes as leaving, note what that adds to their neighbours' sums and where the neighbours
+// will stand, `listed` in all. candidates[0] is how many nodes have had an edge, candidates[1] how
+// many have one without these.
 extern "C" __global__ void leave(
     i64 step, const i64 *nodes, const i64 *count, const i64 *messages, int *degrees, int *leaves,
-    i64 *candidates, i64 *own, i64 *offsets, int *filled)
+    i64 *candidates, int *leaving, i64 *own, i64 *offsets, i64 *listed, int *filled)
 {
     if (!ONE_THREAD) return;
     i64 offset = 0, left = candidates[0];
     for (i64 j = 0; j < *count; ++j) {
-        int degree = degrees[nodes[j]];
+        int node = (int)nodes[j], degree = degrees[node];
+        leaving[j] = node;
+        own[j] = -messages[degree];
         offsets[j] = offset;
         offset += degree;
-        own[j] = messages[degree];
         filled[j] = 0;
-        degrees[nodes[j]] = 0;
-        leaves[nodes[j]] = (int)step;
+        degrees[node] = 0;
+        leaves[node] = (int)step;
         left -= degree > 0;
     }
-    offsets[*count] = offset;
+    offsets[*count] = *listed = offset;
     candidates[1] = left;
 }
 
 // Write the active neighbours of those leaving nodes that are rows lo .. lo + rows - 1.
 extern "C" __global__ void neighbours_in_lists(
-    i64 step, const i64 *nodes, const i64 *count, i64 lo, i64 rows, const i64 *row_offsets,
+    i64 step, const int *leaving, const i64 *count, i64 lo, i64 rows, const i64 *row_offsets,
     const int *columns, const int *leaves, const i64 *offsets, int *filled, int *neighbours)
 {
     for (i64 j = 0; j < *count; ++j) {
-        i64 row = nodes[j] - lo;
+        i64 row = leaving[j] - lo;
         if (row < 0 || row >= rows) continue;
         const int *list = columns + row_offsets[row];
         FOR_EACH(k, row_offsets[row + 1] - row_offsets[row]) {
@@ -80,11 +82,11 @@ extern "C" __global__ void neighbours_in_lists(
 }
 
 extern "C" __global__ void neighbours_in_bits(
-    i64 step, const i64 *nodes, const i64 *count, i64 lo, i64 rows, i64 words, const u64 *bits,
+    i64 step, const int *leaving, const i64 *count, i64 lo, i64 rows, i64 words, const u64 *bits,
     const int *leaves, const i64 *offsets, int *filled, int *neighbours)
 {
     for (i64 j = 0; j < *count; ++j) {
-        i64 row = nodes[j] - lo;
+        i64 row = leaving[j] - lo;
         if (row < 0 || row >= rows) continue;
         FOR_EACH(i, words) {
             for (u64 word = bits[i * rows + row]; word; word &= word - 1) {
@@ -96,62 +98,59 @@ extern "C" __global__ void neighbours_in_bits(
     }
 }
 
-// Lower the degrees of the neighbours that stay; falls[k] is by how much that lowers the message
+// Lower the degrees of the neighbours that stay; gains[k] is by how much that raises the message
 // of neighbours[k]. A node that stands there twice falls twice, each time from another degree.
 // Where there are masks, zero before, a bit is set for each neighbour that stays.
 extern "C" __global__ void lower_degrees(
     i64 step, const i64 *count, const i64 *offsets, const int *neighbours, const i64 *messages,
-    const int *leaves, int *degrees, i64 *candidates, i64 *falls, i64 words, u64 *masks)
+    const int *leaves, int *degrees, i64 *candidates, i64 *gains, i64 words, u64 *masks)
 {
     for (i64 j = 0; j < *count; ++j) {
         FOR_EACH(k, offsets[j + 1] - offsets[j]) {
             int node = neighbours[offsets[j] + k];
-            i64 fall = 0;
+            i64 gain = 0;
             if (leaves[node] > step) {
                 int degree = atomicSub(&degrees[node], 1);
                 if (degree == 1) add(&candidates[1], -1);
-                fall = messages[degree] - messages[degree - 1];
+                gain = messages[degree - 1] - messages[degree];
                 if (words) atomicOr(&masks[j * words + (node >> 6)], 1ull << (node & 63));
             }
-            falls[offsets[j] + k] = fall;
+            gains[offsets[j] + k] = gain;
         }
     }
 }
 
-// Lower the sums of the rows that touch a neighbour, or a node that leaves.
-extern "C" __global__ void lower_sums_by_lists(
-    i64 step, const i64 *nodes, const i64 *count, const i64 *own, const i64 *offsets,
-    const int *neighbours, const i64 *falls, i64 lo, const i64 *starts, const int *touching,
-    const int *leaves, i64 *sums)
+// Add the gain of each of *count nodes to the sums of the rows that touch it and stay.
+extern "C" __global__ void add_to_touching(
+    i64 step, const i64 *count, const int *nodes, const i64 *gains, i64 lo, const i64 *starts,
+    const int *touching, const int *leaves, i64 *sums)
 {
-    i64 listed = offsets[*count];
-    FOR_EACH(t, LANES * (listed + *count)) {
-        i64 k = t / LANES;
-        i64 node = k < listed ? neighbours[k] : nodes[k - listed];
-        i64 fall = k < listed ? falls[k] : own[k - listed];
-        if (fall == 0) continue;
-        for (i64 p = starts[node] + t % LANES; p < starts[node + 1]; p += LANES)
-            if (leaves[lo + touching[p]] > step) add(&sums[touching[p]], -fall);
+    FOR_EACH(t, LANES * *count) {
+        i64 k = t / LANES, gain = gains[k];
+        if (gain == 0) continue;
+        for (i64 p = starts[nodes[k]] + t % LANES; p < starts[nodes[k] + 1]; p += LANES)
+            if (leaves[lo + touching[p]] > step) add(&sums[touching[p]], gain);
     }
 }
 
-// The same where a message is the degree: a sum falls by one for each bit in common with a mask.
-extern "C" __global__ void lower_sums_by_bits(
-    i64 step, const i64 *nodes, const i64 *count, const i64 *own, const u64 *masks, i64 lo,
+// Bring the sums up to date where a message is the degree: they fall by one for each bit that a
+// row has in common with a mask, and by what a leaving node has counted for.
+extern "C" __global__ void lower_by_bits(
+    i64 step, const int *leaving, const i64 *count, const i64 *own, const u64 *masks, i64 lo,
     i64 rows, i64 words, const u64 *bits, const int *leaves, i64 *sums)
 {
     if (*count == 0) return;  // a step after the last
     i64 parts = (words + WORDS_A_THREAD - 1) / WORDS_A_THREAD;
     FOR_EACH(t, parts * rows) {
-        i64 row = t % rows, first = t / rows * WORDS_A_THREAD, fall = 0;
+        i64 row = t % rows, first = t / rows * WORDS_A_THREAD, gain = 0;
         if (leaves[lo + row] <= step) continue;
         for (i64 i = first; i < first + WORDS_A_THREAD && i < words; ++i) {
             u64 word = bits[i * rows + row];
             for (i64 j = 0; word && j < *count; ++j) {
-                fall += __popcll(word & masks[j * words + i]);
-                if (nodes[j] >> 6 == i && word >> (nodes[j] & 63) & 1) fall += own[j];
+                gain -= __popcll(word & masks[j * words + i]);
+                if (leaving[j] >> 6 == i && word >> (leaving[j] & 63) & 1) gain += own[j];
             }
         }
-        if (fall) add(&sums[row], -fall);
+        if (gain) add(&sums[row], gain);
     }
 }

@@ -6,7 +6,7 @@ from cuda_emulation import EmulatedDevice, emulated
 from scalar_device_checks import GRAPHS, NONE, RANKS, ScalarEngineChecks, linear_form
 
 from ogg_hpc.graphs.row_block import row_block
-from ogg_hpc.search.device_scalar_engine import scalar_search_on_device
+from ogg_hpc.search.device_scalar_search import scalar_search_on_device
 from ogg_hpc.search.schedule import ONE
 
 

@@ -96,8 +96,8 @@ def test_kernels_are_launched_in_whole_blocks_and_only_where_there_is_work(monke
     ]
 
 
-def test_a_grid_has_the_threads_asked_for():
-    for threads in (1, 5, 255, 256, 257, 100_000):
-        blocks, each = grid(threads)
-        assert blocks * each >= threads
-        assert (blocks - 1) * each < threads
+def test_a_grid_has_a_thread_for_each_piece_of_work_up_to_what_a_gpu_can_use():
+    for work in (0, 1, 5, 255, 256, 257, 100_000):
+        blocks, threads = grid(work)
+        assert work <= blocks * threads < work + max(threads, 1)
+    assert grid(10**12) == grid(10**9)
