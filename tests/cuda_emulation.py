@@ -1,7 +1,8 @@
 """CUDA C sources of the package on a CPU: g++ compiles them, a loop runs thread after thread.
 
 An `EmulatedDevice` in a communicator makes code that asks its device for kernels get these. Every
-call is checked: the number of arguments, their dtypes, and that arrays are contiguous.
+call is checked: the number of arguments, their dtypes, and that arrays are contiguous. On an
+`ApartDevice`, moreover, no array of the host gets to the device, or back, without being copied.
 """
 
 from __future__ import annotations
@@ -115,19 +116,97 @@ class EmulatedDevice(CPUDevice):
         return EmulatedSource(source, self._order)
 
 
-def emulated(comm, shuffled=None):
-    """Return a communicator of the same ranks whose devices are emulated."""
+def emulated(comm, device):
+    """Return a communicator of the same ranks on an emulated device."""
     result = copy.copy(comm)
-    result.device, result.counts = EmulatedDevice(shuffled), {}
+    result.device, result.counts, result._staging = device, {}, {}
     return result
+
+
+class ApartArray:
+    """An array that, as those of CuPy, mixes with none of the host."""
+
+    def __init__(self, memory):
+        self.memory = memory
+
+    def __getattr__(self, name):
+        if name.startswith("_"):  # by which NumPy finds memory
+            raise AttributeError(name)
+        return _apart(getattr(self.memory, name))
+
+    def __array__(self, *_, **__):
+        raise TypeError("an array of the device is not one of the host")
+
+    def __len__(self):
+        return len(self.memory)
+
+    def __int__(self):
+        return int(self.memory)
+
+    def __getitem__(self, place):
+        # A single element is an array too, of no dimensions.
+        found = self.memory[_memory(place)]
+        return ApartArray(np.asarray(found))
+
+    def __setitem__(self, place, value):
+        self.memory[_memory(place)] = _memory(value)
+
+
+class ApartDevice(EmulatedDevice):
+    """An emulated device whose arrays are apart from those of the host."""
+
+    def __init__(self, shuffled=None):
+        super().__init__(shuffled)
+        self.xp = _ApartLibrary()
+
+    def to_host(self, array, out=None):
+        assert isinstance(array, ApartArray), "this is no array of the device"
+        if out is None:
+            return array.memory.copy()
+        np.copyto(out, array.memory)
+        return out
+
+    def from_host(self, array):
+        assert isinstance(array, np.ndarray), "this is no array of the host"
+        return ApartArray(array.copy())
+
+    def kernels(self, source):
+        return EmulatedSource(source, self._order, apart=True)
+
+
+class _ApartLibrary:
+    def __getattr__(self, name):
+        return _apart(getattr(np, name))
+
+
+def _memory(value):
+    """Return what an operation on the device takes, an array of the device or no array at all."""
+    if isinstance(value, tuple):
+        return tuple(map(_memory, value))
+    assert not isinstance(value, np.ndarray), "this is an array of the host"
+    return value.memory if isinstance(value, ApartArray) else value
+
+
+def _apart(value):
+    """Return a function, or the result of one, as the device has it."""
+    if isinstance(value, np.ndarray | np.generic):
+        return ApartArray(np.asarray(value))
+    if not callable(value) or isinstance(value, type):
+        return value
+
+    def function(*arguments, **options):
+        given = {name: _memory(option) for name, option in options.items()}
+        return _apart(value(*map(_memory, arguments), **given))
+
+    return function
 
 
 class EmulatedSource:
     """The kernels of one source as attributes, as `CudaSource` has them."""
 
-    def __init__(self, path, order=None):
+    def __init__(self, path, order=None, apart=False):
         self._library, self._signatures = _compiled(path)
-        self._order = order
+        self._order, self._apart = order, apart
 
     def __getattr__(self, name):
         types = self._signatures[name]
@@ -145,7 +224,7 @@ class EmulatedSource:
                 threads,
                 ctypes.c_void_p(None if order is None else order.ctypes.data),
                 *(
-                    _argument(f"{name}({place})", kind, value)
+                    _argument(f"{name}({place})", kind, value, self._apart)
                     for place, (kind, value) in enumerate(zip(types, arguments, strict=True))
                 ),
             )
@@ -153,12 +232,15 @@ class EmulatedSource:
         return kernel
 
 
-def _argument(where, kind, value):
+def _argument(where, kind, value, apart):
     if kind in SCALARS:
         type_, python = SCALARS[kind]
         assert type(value) is python, f"{where} is {value!r}, not of type {python}"
         return type_(value)
     dtype = ARRAYS[kind.removeprefix("const ").removesuffix(" *")]
+    if apart:
+        assert isinstance(value, ApartArray), f"{where} is not on the device"
+        value = value.memory
     assert isinstance(value, np.ndarray), f"{where} is no array"
     assert value.dtype == dtype, f"{where} is of {value.dtype}, not of {dtype}"
     assert value.flags.c_contiguous, f"{where} is not contiguous"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 # A product and a sum are rounded one by one, as on a CPU: scores are then the same bits.
-OPTIONS = ("--fmad=false",)
+OPTIONS = ("-std=c++17", "--fmad=false")
 _PRELUDE = Path(__file__).with_name("prelude.cuh")
 # Threads of a block, and enough blocks to keep a large GPU busy.
 _BLOCK, _MOST_BLOCKS = 256, 2048

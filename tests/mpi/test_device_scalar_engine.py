@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cuda_emulation import EmulatedDevice, emulated
+from cuda_emulation import ApartDevice, EmulatedDevice, emulated
 from scalar_device_checks import GRAPHS, NONE, RANKS, ScalarEngineChecks, linear_form
 
 from ogg_hpc.graphs.row_block import row_block
@@ -14,13 +14,13 @@ class TestByEmulation(ScalarEngineChecks):
     @pytest.fixture(params=["in order", "in any order"] if RANKS == 1 else ["in any order"])
     def on_device(self, comm, request):
         """Threads run in their own order, or in one drawn anew for each launch."""
-        return emulated(comm, None if request.param == "in order" else comm.rank)
+        return emulated(comm, ApartDevice(None if request.param == "in order" else comm.rank))
 
 
 def test_a_step_sends_pairs_and_neighbours_alone(comm):
     if comm.size == 1:
         pytest.skip("nothing is sent on one rank")
-    graph, on_device = GRAPHS["erdos-renyi"], emulated(comm)
+    graph, on_device = GRAPHS["erdos-renyi"], emulated(comm, ApartDevice())
     block = row_block(graph, comm.rank, comm.size)
     result = scalar_search_on_device(on_device, block, linear_form(1), ONE, NONE)
     # As for `scalar_search`: a triple of each rank each step, a degree a node, an edge once.
@@ -48,3 +48,21 @@ def test_threads_are_checked_for_what_they_are_given(tmp_path):
     ):
         with pytest.raises(AssertionError):
             twice(300, *wrong)
+
+
+def test_arrays_of_a_device_are_apart_from_those_of_the_host():
+    device = ApartDevice()
+    array, mine = device.xp.zeros(3), np.ones(3)
+    for mixture in (
+        lambda: np.sort(array),
+        lambda: device.xp.sort(mine),
+        lambda: array[np.array([1])],
+        lambda: array.fill(mine),
+        lambda: array.__setitem__(0, mine[:1]),
+        lambda: device.to_host(mine),
+        lambda: device.from_host(array),
+    ):
+        with pytest.raises((AssertionError, TypeError)):
+            mixture()
+    array[1:] = device.from_host(mine)[:2]
+    assert device.to_host(device.xp.sort(array)).tolist() == [0, 1, 1]
