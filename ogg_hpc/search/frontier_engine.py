@@ -17,6 +17,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.policies.policy import Policy
@@ -28,11 +29,11 @@ from ogg_hpc.search.frontier_kernels import push
 from ogg_hpc.search.policy_search import Scorer
 
 # What pushing along an entry costs, rows computed anew included, in units of what a product
-# takes for an entry.
+# takes for an entry. Whole episodes take the same time from 1 to 3 (benchmarks/frontier.py).
 PUSH_COST = 2.0
-# Below this many numbers to multiply and add in a product (entries * copies * width), a step
-# costs what calling the libraries does: keeping track of changes would only add calls.
-SMALLEST_PRODUCT = 2**19
+# On several ranks, a product sends one message a layer and a push two. With fewer numbers than
+# this to gather (nodes * copies * width) the number of messages is what counts.
+SMALLEST_PRODUCT = 2**14
 # Pushed sums drift from the true ones by rounding; after so many steps all are computed anew.
 REFRESH_STEPS = 1000
 
@@ -61,17 +62,18 @@ class FrontierScorer:
     def __init__(self, policy: Structure2Vec) -> None:
         self._policy = policy
         self._batch: GraphBatch | None = None
-        self._scorer: Scorer = PolicyScorer(policy)
+        self._reference = PolicyScorer(policy)
+        self._scorer: Scorer = self._reference
         self.residual = policy.residual
 
     def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
         """Return (rows, copies) residual degrees and scores of this rank's rows (collective)."""
         if batch is not self._batch:
             self._batch = batch
-            self._scorer = PolicyScorer(self._policy)
-            entries = int(batch.comm.allreduce(np.array([batch.entries]))[0])
-            if entries * batch.copies * self._policy.settings.width >= SMALLEST_PRODUCT:
-                self._scorer = _Follower(self._policy, batch, entries)
+            self._scorer = self._reference  # the memory of a follower is free before the next
+            numbers = batch.nodes * batch.copies * self._policy.settings.width
+            if batch.comm.size == 1 or numbers >= SMALLEST_PRODUCT:
+                self._scorer = _Follower(self._policy, batch)
         return self._scorer(batch, solution)
 
 
@@ -96,12 +98,12 @@ class _Follower:
         Sums outside the residual graph are not kept up to date: nothing reads them.
     """
 
-    def __init__(self, policy: Structure2Vec, batch: GraphBatch, entries: int) -> None:
+    def __init__(self, policy: Structure2Vec, batch: GraphBatch) -> None:
         device = batch.comm.device
         self.residual = policy.residual
         self._policy, self._batch = policy, batch
         self._xp, self._tensor, self._array = device.xp, device.tensor, device.array
-        self._product_cost = entries * batch.copies
+        self._entries = int(batch.comm.allreduce(np.array([batch.entries]))[0])
         self._units = policy.units(batch).repeat(batch.copies)[:, None]
         self._pairs = len(self._units)
         self._own = slice(batch.lo * batch.copies, batch.hi * batch.copies)
@@ -194,7 +196,8 @@ class _Follower:
         changed
             Those whose masks or degrees changed: all their embeddings do.
         """
-        if not self._push_pays(pairs):
+        counts = self._push_counts(pairs)
+        if counts is None:
             self._multiply(layer, self._or_all(pairs))
             return _ALL
         xp = self._xp
@@ -204,7 +207,7 @@ class _Follower:
         kept[pairs] = embedding
         touched = xp.zeros(self._pairs, bool)
         touched[changed] = True
-        self._push(*self._exchange(pairs, deltas), self._inside, self.sums[layer], touched)
+        self._push(*self._exchange(pairs, deltas, counts), self._inside, self.sums[layer], touched)
         return xp.flatnonzero(touched)
 
     def _multiply(self, layer: int, pairs: Any) -> None:
@@ -218,30 +221,31 @@ class _Follower:
         rows = self._tensor(self.embeddings[layer].reshape(-1, self._batch.copies, width))
         self.sums[layer] = self._array(neighbour_sum(self._batch, rows)).reshape(-1, width)
 
-    def _push_pays(self, pairs: Any) -> bool:
-        """Return whether pushing these pairs costs less than a product (collective)."""
+    def _push_counts(self, pairs: Any) -> NDArray[np.int64] | None:
+        """Return how many pairs each rank pushes; None if a product costs less (collective)."""
         if pairs is _ALL:  # on all ranks alike
-            return False
-        work = self.degrees.reshape(-1)[pairs].sum().reshape(1)
-        total = float(self._batch.comm.allreduce(work)[0])
-        return PUSH_COST * total < self._product_cost
+            return None
+        comm = self._batch.comm
+        work = np.array([[len(pairs), float(self.degrees.reshape(-1)[pairs].sum())]])
+        counts, entries = comm.allgatherv(work, [1] * comm.size).T
+        pays = PUSH_COST * entries.sum() < self._entries * self._batch.copies
+        return counts.astype(np.int64) if pays else None
 
     def _or_all(self, pairs: Any) -> Any:
         """Return all pairs in place of most of them: no rows need to be copied then."""
         return _ALL if pairs is _ALL or 2 * len(pairs) > self._pairs else pairs
 
-    def _exchange(self, pairs: Any, deltas: Any) -> tuple[Any, Any]:
+    def _exchange(self, pairs: Any, deltas: Any, counts: Any) -> tuple[Any, Any]:
         """Return all ranks' changed pairs, by position, and their changes (collective)."""
         xp, comm = self._xp, self._batch.comm
+        pairs = pairs + self._own.start
+        if comm.size > 1:
+            # One message: positions are exact in float64.
+            message = xp.concatenate([pairs[:, None].astype(np.float64), deltas], axis=1)
+            everyone = comm.allgatherv(message, counts)
+            pairs, deltas = everyone[:, 0].astype(np.int64), everyone[:, 1:]
         changed = xp.flatnonzero((deltas != 0).any(axis=1))
-        pairs, deltas = pairs[changed] + self._own.start, deltas[changed]
-        if comm.size == 1:
-            return pairs, deltas
-        counts = comm.allgatherv(np.array([len(pairs)]), [1] * comm.size)
-        # One message: positions are exact in float64.
-        message = xp.concatenate([pairs[:, None].astype(np.float64), deltas], axis=1)
-        everyone = comm.allgatherv(message, counts)
-        return everyone[:, 0].astype(np.int64), xp.ascontiguousarray(everyone[:, 1:])
+        return pairs[changed], deltas[changed]
 
     def _push(self, pairs: Any, deltas: Any, listening: Any, sums: Any, touched: Any) -> None:
         batch = self._batch

@@ -30,7 +30,10 @@ PROBLEMS = {
 }
 # Ranks that share cores take milliseconds a step: fewer graphs there.
 _, RANKS = promised_size() or ("", 1)
-SEEDS = range(4) if RANKS == 1 else (2,)
+SEEDS = range(3) if RANKS == 1 else (0,)
+LAYERS = (1, 2, 3, 4) if RANKS == 1 else (1, 3)
+SCHEDULES = (ONE, ADAPTIVE, COARSE) if RANKS == 1 else (ADAPTIVE, COARSE)
+PUSH_COSTS = ("push", "measured", "multiply") if RANKS == 1 else ("push", "measured")
 
 
 def weighted(graph, seed):
@@ -43,13 +46,13 @@ def weighted(graph, seed):
 
 def families():
     for seed in SEEDS:
-        yield f"er-{seed}", erdos_renyi(20 + 19 * seed, 0.15, seed)
-        yield f"ba-{seed}", barabasi_albert(30 + 21 * seed, 1 + seed % 5, seed)
-        yield f"ws-{seed}", watts_strogatz(30 + 28 * seed, 4, 0.1, seed)
-        yield f"weighted-{seed}", weighted(erdos_renyi(20 + 13 * seed, 0.2, seed), seed)
+        yield f"er-{seed}", erdos_renyi(20 + 30 * seed, 0.15, seed)
+        yield f"ba-{seed}", barabasi_albert(24 + 30 * seed, 3 - seed, seed)
+        yield f"ws-{seed}", watts_strogatz(30 + 40 * seed, 4, 0.1, seed)
+        yield f"weighted-{seed}", weighted(erdos_renyi(20 + 15 * seed, 0.2, seed), seed)
     for name, graph in (
         ("star", nx.star_graph(12)),
-        ("path", nx.path_graph(27)),
+        ("path", nx.path_graph(15)),
         ("disconnected", nx.disjoint_union(nx.cycle_graph(7), nx.empty_graph(5))),
         ("two nodes", nx.path_graph(2)),
         ("no edges", nx.empty_graph(4)),
@@ -75,11 +78,11 @@ def small_graphs_count(monkeypatch):
     monkeypatch.setattr(frontier_engine, "SMALLEST_PRODUCT", 0)
 
 
-@pytest.fixture(params=["push", "measured", "multiply"])
+@pytest.fixture(params=PUSH_COSTS)
 def push_cost(request, monkeypatch):
     """Always push, decide, or always fall back to a product."""
     if request.param != "measured":
-        cost = {"push": 0.0, "multiply": np.inf}[request.param]
+        cost = {"push": 0.0, "multiply": 1e300}[request.param]
         monkeypatch.setattr(frontier_engine, "PUSH_COST", cost)
     return request.param
 
@@ -109,10 +112,10 @@ class Compared:
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("problem", PROBLEMS)
-@pytest.mark.parametrize("layers", [1, 2, 3, 4])
+@pytest.mark.parametrize("layers", LAYERS)
 def test_solutions_are_those_of_the_reference_engine(comm, alone, push_cost, name, problem, layers):
     graph, problem = GRAPHS[name], PROBLEMS[problem]
-    schedules = [ONE, ADAPTIVE, COARSE] if problem.several_at_once else [ONE]
+    schedules = SCHEDULES if problem.several_at_once else [ONE]
     seed = layers + len(name)
     policy = network(seed, layers=layers, degree_unit=("one", "mean")[seed % 2])
     for schedule in schedules:
@@ -130,7 +133,7 @@ def test_batches_and_copies_are_solved_as_by_the_reference_engine(
     comm, alone, push_cost, problem, copies, collective
 ):
     # Three nodes on four ranks: some own none.
-    graphs = [GRAPHS["ba-2"], Graph.from_edges(3, [0, 1], [1, 2]), GRAPHS["weighted-2"]]
+    graphs = [GRAPHS["ba-0"], Graph.from_edges(3, [0, 1], [1, 2]), GRAPHS["weighted-0"]]
     policy = network(7, layers=3, degree_unit="mean")
     reference = search(batch_of(alone, graphs, copies), PROBLEMS[problem], PolicyScorer(policy))
     batch = batch_of(comm, graphs, copies, collective=collective)
@@ -141,7 +144,7 @@ def test_batches_and_copies_are_solved_as_by_the_reference_engine(
 
 @pytest.mark.parametrize("layers", [1, 3])
 def test_any_change_of_the_masks_is_followed(comm, push_cost, layers):
-    graphs = [GRAPHS["ws-2"], GRAPHS["weighted-2"]]
+    graphs = [GRAPHS["ws-0"], GRAPHS["weighted-0"]]
     batch = batch_of(comm, graphs, copies=2)
     scorer = Compared(network(5, layers=layers))
     solution = start_solution(batch)
@@ -163,11 +166,11 @@ def test_any_change_of_the_masks_is_followed(comm, push_cost, layers):
 def test_a_second_search_and_another_batch_start_anew(comm):
     policy = network(3, layers=3)
     scorer = Compared(policy)
-    batch = batch_of(comm, [GRAPHS["ba-2"]])
+    batch = batch_of(comm, [GRAPHS["ba-0"]])
     first = search(batch, PROBLEMS["mvc"], scorer)
     again = search(batch, PROBLEMS["mvc"], scorer)
     assert again.solutions[0].tolist() == first.solutions[0].tolist()
-    search(batch_of(comm, [GRAPHS["ws-2"]]), PROBLEMS["mvc"], scorer)
+    search(batch_of(comm, [GRAPHS["ws-0"]]), PROBLEMS["mvc"], scorer)
 
 
 class Frozen(MinimumVertexCover):
@@ -180,7 +183,7 @@ class Frozen(MinimumVertexCover):
 def test_rounding_stays_far_below_what_a_choice_sees(comm, monkeypatch, refresh):
     monkeypatch.setattr(frontier_engine, "REFRESH_STEPS", refresh)
     monkeypatch.setattr(frontier_engine, "PUSH_COST", 0.0)
-    n = 600 if RANKS == 1 else 100
+    n = 600 if RANKS == 1 else 60
     graph = barabasi_albert(n, 4, 1)
     worst = []
 
@@ -208,7 +211,7 @@ def test_after_so_many_steps_all_is_computed_anew(comm, monkeypatch):
         ),
     )
     scorer = FrontierScorer(network(2, layers=3))
-    batch = batch_of(comm, [GRAPHS["ws-2"]])
+    batch = batch_of(comm, [GRAPHS["ws-0"]])
     solution = start_solution(batch)
     made = []
     for node in range(11):
@@ -235,19 +238,19 @@ def test_ranks_exchange_changed_rows_alone(comm, monkeypatch):
         for _ in range(layers - 1):
             within |= {u for v in within for u in neighbours[v]}
             rows += len(within)
-        row_bytes = 8 * (1 + WIDTH)
-        most = rows * row_bytes + (layers - 1) * comm.size * 8
-        assert set(comm.counts) <= {"allgatherv", "allreduce"}
-        if comm.size > 1:
-            assert 0 < comm.counts["allgatherv"].bytes <= most
-            assert comm.counts["allreduce"].bytes <= (layers - 1) * 2 * 8
+        assert set(comm.counts) == {"allgatherv"}
+        assert comm.counts["allgatherv"].calls <= 2 * (layers - 1)
+        # A changed row with its position, and a number of rows and of entries from each rank.
+        most = rows * 8 * (1 + WIDTH) + (layers - 1) * comm.size * 2 * 8
+        assert (comm.size > 1) <= comm.counts["allgatherv"].bytes <= most
 
 
-def test_small_batches_are_scored_by_the_reference(comm, monkeypatch):
+def test_small_batches_on_several_ranks_are_scored_by_the_reference(comm, monkeypatch):
     monkeypatch.setattr(frontier_engine, "SMALLEST_PRODUCT", 10**9)
-    monkeypatch.setattr(frontier_engine, "_Follower", None)
+    if comm.size > 1:
+        monkeypatch.setattr(frontier_engine, "_Follower", None)
     policy = network(3, layers=3)
-    batch = batch_of(comm, [GRAPHS["ba-2"]])
+    batch = batch_of(comm, [GRAPHS["ba-0"]])
     found = search(batch, PROBLEMS["mvc"], FrontierScorer(policy))
     expected = search(batch, PROBLEMS["mvc"], PolicyScorer(policy))
     assert found.solutions[0].tolist() == expected.solutions[0].tolist()
