@@ -39,6 +39,8 @@ from ogg_hpc.training.replay import Prefixes
 class ScalarEngine:
     """Environments and states in two integers a node; see `ogg_hpc.training.engine.Engine`.
 
+    From here on, torch uses one thread in this process.
+
     Parameters
     ----------
     comm
@@ -52,6 +54,8 @@ class ScalarEngine:
     def __init__(self, comm: Communicator, blocks: Sequence[RowBlock]) -> None:
         self._lists = NeighbourLists(comm, blocks)
         self.sizes = self._lists.sizes
+        # What is left to torch are arrays of B K numbers: waking threads takes longer than they do.
+        torch.set_num_threads(1)
 
     @staticmethod
     def fits(blocks: Sequence[RowBlock], problem: Problem, policy: Policy) -> bool:
