@@ -16,7 +16,9 @@ settings.register_profile("compiled", deadline=None)
 settings.load_profile("compiled")
 
 # What several test modules share.
-pytest.register_assert_rewrite("cuda_emulation", "frontier_device_checks", "scalar_device_checks")
+pytest.register_assert_rewrite(
+    "batch_device_checks", "cuda_emulation", "frontier_device_checks", "scalar_device_checks"
+)
 
 _LAUNCHER_VARIABLES = ("HYDI_", "HYDRA_", "JSM_", "OMPI_", "PMI", "PRTE_", "SLURM_")
 _OPEN_MPI = {

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from ogg_hpc.runtime.cuda_source import grid, source_text
 from ogg_hpc.runtime.device import CPUDevice
@@ -123,7 +124,7 @@ def emulated(comm, device):
     return result
 
 
-class ApartArray:
+class ApartArray(np.lib.mixins.NDArrayOperatorsMixin):
     """An array that, as those of CuPy, mixes with none of the host."""
 
     def __init__(self, memory):
@@ -137,11 +138,20 @@ class ApartArray:
     def __array__(self, *_, **__):
         raise TypeError("an array of the device is not one of the host")
 
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        return _apart(getattr(ufunc, method))(*inputs, **options)
+
     def __len__(self):
         return len(self.memory)
 
+    def __bool__(self):
+        return bool(self.memory)
+
     def __int__(self):
         return int(self.memory)
+
+    def __float__(self):
+        return float(self.memory)
 
     def __getitem__(self, place):
         # A single element is an array too, of no dimensions.
@@ -152,12 +162,34 @@ class ApartArray:
         self.memory[_memory(place)] = _memory(value)
 
 
+class ApartMatrix:
+    """A sparse matrix whose arrays are apart from those of the host."""
+
+    def __init__(self, matrix):
+        self._matrix = matrix
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return _apart(getattr(self._matrix, name))
+
+    def __getitem__(self, place):
+        return _apart(self._matrix[_memory(place)])
+
+    def __matmul__(self, other):
+        return _apart(self._matrix @ _memory(other))
+
+
 class ApartDevice(EmulatedDevice):
     """An emulated device whose arrays are apart from those of the host."""
 
     def __init__(self, shuffled=None):
         super().__init__(shuffled)
-        self.xp = _ApartLibrary()
+        self.xp = _ApartLibrary(np)
+
+    @property
+    def sparse(self):
+        return _ApartLibrary(super().sparse)
 
     def to_host(self, array, out=None):
         assert isinstance(array, ApartArray), "this is no array of the device"
@@ -170,19 +202,31 @@ class ApartDevice(EmulatedDevice):
         assert isinstance(array, np.ndarray), "this is no array of the host"
         return ApartArray(array.copy())
 
+    def tensor(self, array):
+        assert isinstance(array, ApartArray), "this is no array of the device"
+        return super().tensor(array.memory)
+
+    def array(self, tensor):
+        return ApartArray(super().array(tensor))
+
     def kernels(self, source):
         return EmulatedSource(source, self._order, apart=True)
 
 
 class _ApartLibrary:
+    """NumPy or SciPy on arrays of the device."""
+
+    def __init__(self, library):
+        self._library = library
+
     def __getattr__(self, name):
-        return _apart(getattr(np, name))
+        return _apart(getattr(self._library, name))
 
 
 def _memory(value):
-    """Return what an operation on the device takes, an array of the device or no array at all."""
-    if isinstance(value, tuple):
-        return tuple(map(_memory, value))
+    """Return what an operation on the device takes: arrays of the device, or no arrays at all."""
+    if isinstance(value, tuple | list):
+        return type(value)(map(_memory, value))
     assert not isinstance(value, np.ndarray), "this is an array of the host"
     return value.memory if isinstance(value, ApartArray) else value
 
@@ -191,7 +235,11 @@ def _apart(value):
     """Return a function, or the result of one, as the device has it."""
     if isinstance(value, np.ndarray | np.generic):
         return ApartArray(np.asarray(value))
-    if not callable(value) or isinstance(value, type):
+    if isinstance(value, tuple):
+        return tuple(map(_apart, value))
+    if scipy.sparse.issparse(value):
+        return ApartMatrix(value)
+    if not callable(value) or (isinstance(value, type) and issubclass(value, np.generic)):
         return value
 
     def function(*arguments, **options):

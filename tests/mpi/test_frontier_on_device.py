@@ -1,7 +1,7 @@
 """The frontier engine's kernel, run on a CPU by emulation, on every number of ranks."""
 
 import pytest
-from cuda_emulation import EmulatedDevice, emulated
+from cuda_emulation import ApartDevice, emulated
 from frontier_device_checks import FrontierChecks
 
 
@@ -10,4 +10,4 @@ class TestByEmulation(FrontierChecks):
     def on_device(self, comm, request):
         """Threads run in their own order, or in one drawn anew for each launch."""
         shuffled = None if request.param == "in order" else comm.rank
-        return emulated(comm, EmulatedDevice(shuffled))
+        return emulated(comm, ApartDevice(shuffled))
