@@ -57,8 +57,9 @@ def add_parser(subparsers: Any) -> None:
         "--engine",
         default="auto",
         metavar="NAME",
-        help="how scores are computed: reference (any policy), scalar (structure2vec of up to two "
-        "layers: many times faster), or auto for the fastest that fits (default: auto)",
+        help="how scores are computed: reference (any policy), frontier (structure2vec: only what "
+        "a step changes), scalar (structure2vec of up to two layers and messages: faster still), "
+        "or auto for the fastest that fits (default: auto)",
     )
     parser.add_argument(
         "--refresh-above",

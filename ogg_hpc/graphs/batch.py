@@ -204,8 +204,10 @@ class GraphBatch:
 
     @property
     def adjacency_bytes(self) -> int:
-        """Bytes of this rank's block: COO, plus the row offsets of the CSR view on it."""
-        parts = (self._rows, self._columns, self._ones, self._row_offsets)
+        """Bytes of this rank's block: COO, row offsets of the CSR view on it, columns if used."""
+        parts = [self._rows, self._columns, self._ones, self._row_offsets]
+        if "by_column" in vars(self) and self.comm.size > 1:
+            parts += self.by_column
         return sum(int(part.nbytes) for part in parts)
 
     def positions(self, graphs: NDArray[np.int64], nodes: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -107,6 +107,7 @@ def search(
     while True:
         start = time.perf_counter()
         degrees, scores = scorer(batch, solution)
+        adjacency_bytes = max(adjacency_bytes, batch.adjacency_bytes)
         candidates = problem.candidates(solution, degrees, batch)
         groups, nodes, left = select(batch, scores, candidates, schedule)
         if not len(groups):

@@ -63,7 +63,10 @@ def test_every_kind_of_input_gives_the_same_labels(karate, policy, tmp_path):
 
 
 @pytest.mark.parametrize("select", ["one", "adaptive"])
-@pytest.mark.parametrize(("engine", "used"), [("auto", "scalar"), ("reference", "reference")])
+@pytest.mark.parametrize(
+    ("engine", "used"),
+    [("auto", "scalar"), ("reference", "reference"), ("frontier", "frontier")],
+)
 def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     output = tmp_path / "cover.json"
     settings = {"select": select, "engine": engine, "seed": 3}
@@ -80,7 +83,7 @@ def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     assert (record["ranks"], record["device"]) == (1, "cpu")
     assert 14 <= record["objective"] == len(solved.nodes)
     assert record["bound"] == 14
-    # The reference engine's COO takes 16 bytes an entry, the scalar engine here a bit a pair.
+    # COO takes 16 bytes an entry, the scalar engine here a bit a pair.
     entries, bits = 2 * 78 * 16 + 35 * 4, 34 * 8 + 8  # and one offset
     assert record["adjacency_bytes"] == (bits if used == "scalar" else entries)
     assert record["gap"] == pytest.approx(1 - 14 / record["objective"])
@@ -201,6 +204,38 @@ def test_directed_graph_is_refused_with_a_remedy(policy, tmp_path):
 def test_unknown_names_are_refused(karate, policy, settings, message):
     with pytest.raises((InputError, SettingsError), match=message):
         ogg_hpc.solve(karate, **{"policy": str(policy), **settings})
+
+
+@pytest.mark.parametrize("name", ["inverse-degree", "two-message", "own"])
+def test_frontier_engine_is_refused_for_what_it_cannot_follow(karate, tmp_path, name):
+    if name == "own":
+        name = tmp_path / "own.npz"
+        module = tmp_path / "own.py"
+        module.write_text(
+            "from ogg_hpc.policies.structure2vec import Structure2Vec\n"
+            "class Own(Structure2Vec):\n"
+            "    def preferences(self, batch, solution, degrees):\n"
+            "        return -super().preferences(batch, solution, degrees)\n"
+        )
+        save_policy(name, make_policy(f"{module}:Own", {"width": 4}, 1), f"{module}:Own", "mvc", {})
+        settings = {"policy": str(name), "policy_class": f"{module}:Own"}
+        assert ogg_hpc.solve(karate, **settings).record["engine"] == "reference"
+    else:
+        settings = {"policy": name}
+    with pytest.raises(SettingsError, match="the frontier engine needs a structure2vec policy"):
+        ogg_hpc.solve(karate, engine="frontier", **settings)
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_policies_of_many_layers_are_followed_by_the_frontier_engine(karate, tmp_path, layers):
+    path = tmp_path / "deep.npz"
+    save_policy(path, make_policy("s2v", {"width": 4, "layers": layers}, 1), "s2v", "mvc", {})
+    solved = [
+        ogg_hpc.solve(karate, policy=str(path), engine=engine)
+        for engine in ("auto", "frontier", "reference")
+    ]
+    assert solved[0].record["engine"] == ("scalar" if layers < 3 else "frontier")
+    assert solved[0].nodes == solved[1].nodes == solved[2].nodes
 
 
 def test_policy_of_another_problem_is_refused(karate, policy, independent_set):
