@@ -29,8 +29,8 @@ def nvrtc():
     return ctypes.CDLL(str(found[0]))
 
 
-def compiled(nvrtc, text, architecture):
-    """Return the machine code of a source, or fail with the compiler's words."""
+def compiled(nvrtc, text, architecture, form="CUBIN"):
+    """Return the machine code (or the PTX) of a source, or fail with the compiler's words."""
     program = ctypes.c_void_p()
     assert not nvrtc.nvrtcCreateProgram(
         ctypes.byref(program), text.encode(), b"source.cu", 0, None, None
@@ -41,7 +41,7 @@ def compiled(nvrtc, text, architecture):
     )
     if verdict:
         pytest.fail(_read(nvrtc, "ProgramLog", program).decode())
-    code = _read(nvrtc, "CUBIN", program)
+    code = _read(nvrtc, form, program)
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     return code
 
@@ -64,6 +64,13 @@ def test_source_compiles(nvrtc, path, architecture):
     assert kernels
     for name in kernels:
         assert f".text.{name}\0".encode() in code
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_products_and_sums_are_rounded_one_by_one(nvrtc, path):
+    code = compiled(nvrtc, source_text(path), "compute_70", "PTX")
+    assert b".entry" in code
+    assert b"fma.rn.f" not in code
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
