@@ -68,12 +68,17 @@ def row_block(graph: Graph, rank: int, size: int, balance: str = "rows") -> RowB
     partition = partition_rows(graph.degrees, size, balance)
     lo, hi = partition.range(rank)
     part = slice(int(graph.row_offsets[lo]), int(graph.row_offsets[hi]))
+
+    def cut(values: NDArray[Any]) -> NDArray[Any]:
+        # A view would keep the whole graph in memory.
+        return values[part] if size == 1 else values[part].copy()
+
     return RowBlock(
         partition,
         rank,
         graph.row_offsets[lo : hi + 1] - graph.row_offsets[lo],
-        graph.columns[part],
-        None if graph.weights is None else graph.weights[part],
+        cut(graph.columns),
+        None if graph.weights is None else cut(graph.weights),
         len(graph.columns),
     )
 

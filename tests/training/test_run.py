@@ -66,6 +66,31 @@ def test_folder_holds_what_a_run_promises(whole, small_settings):
     assert resume_settings(whole, []) == small_settings()
 
 
+def test_record_tells_the_engine_and_its_memory(whole, small_settings, tmp_path):
+    record = json.loads((whole / "record.json").read_text())
+    assert record["engine"] == "scalar"
+    # Six trees of 8 to 12 nodes: 4 bytes an entry, 8 a row.
+    rows = (record["adjacency_bytes"] - 8 + 6 * 2 * 4) / (8 + 2 * 4)
+    assert rows == int(rows)
+    assert 6 * 8 <= rows <= 6 * 12
+    other = run(small_settings(learning={"engine": "reference", "steps": 2}), tmp_path)
+    assert other["engine"] == "reference"
+    assert other["adjacency_bytes"] > 0
+
+
+@pytest.mark.parametrize(
+    "learning", [{}, {"targets": "stored", "n_step": 1, "gamma": 0.9}], ids=str
+)
+def test_engines_learn_alike(small_settings, tmp_path, learning):
+    for engine in ("reference", "scalar"):
+        run(small_settings(learning={**learning, "engine": engine}), tmp_path / engine)
+    reference, scalar = (checkpoint(tmp_path / engine) for engine in ("reference", "scalar"))
+    for name, value in reference.items():
+        np.testing.assert_allclose(scalar[name], value, rtol=0, atol=1e-9)
+    actions = "group/0/actions"
+    np.testing.assert_array_equal(scalar[actions], reference[actions])
+
+
 def test_metrics_hold_each_step_once(whole):
     steps = [row for row in metrics(whole) if "epsilon" in row]
     assert [row["step"] for row in steps] == list(range(24))

@@ -71,6 +71,7 @@ def test_epsilon_falls_linearly_and_stays():
         (LearningSettings, {"replay": 0}, "learning.replay must be at least 1"),
         (LearningSettings, {"reward": "big"}, "learning.reward is"),
         (LearningSettings, {"targets": "old"}, "learning.targets is"),
+        (LearningSettings, {"engine": "fast"}, "learning.engine is one of auto, reference, scalar"),
         (LearningSettings, {"learning_rate": 0.0}, "learning.learning_rate must be positive"),
         (LearningSettings, {"learning_rate": float("nan")}, "learning.learning_rate must be"),
         (LearningSettings, {"epsilon_end": 1.5}, r"learning.epsilon_end must be in \[0, 1\]"),
