@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.row_block import row_block
+from ogg_hpc.graphs.row_block import RowBlock, row_block
+from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.policy import Policy
+from ogg_hpc.policies.scalar_form import scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.policy_search import search
+from ogg_hpc.search.scalar_search import scalar_search
+from ogg_hpc.search.schedule import ONE
 from ogg_hpc.training.graphs import whole_graphs
+from ogg_hpc.training.scalar_engine import ScalarEngine
 from ogg_hpc.training.settings import GraphSource
+
+# Graphs of this size are solved one by one; smaller ones, together, in fewer steps.
+_LARGE = 100
 
 
 @dataclass
@@ -28,8 +38,12 @@ class _HeldOut:
     ----------
     mine : list of int
         Which graphs this group solves.
-    batch : GraphBatch, optional
-        This rank's rows of them; None where the group has none to solve.
+    comm : Communicator
+        The ranks of the group.
+    blocks : list of RowBlock
+        This rank's rows of them.
+    collective : str
+        How neighbour sums cross ranks.
     graphs : list of Graph
         All graphs of the set, whole.
     references : (graphs,) float64
@@ -39,10 +53,17 @@ class _HeldOut:
     """
 
     mine: list[int]
-    batch: GraphBatch | None
+    comm: Communicator
+    blocks: list[RowBlock]
+    collective: str
     graphs: list[Graph]
     references: NDArray[np.float64]
     kind: str
+
+    @cached_property
+    def batch(self) -> GraphBatch:
+        """The blocks, to be solved together."""
+        return GraphBatch(self.comm, self.blocks, collective=self.collective)
 
 
 class Evaluation:
@@ -84,11 +105,12 @@ class Evaluation:
                 graphs = [graph.unweighted() for graph in graphs]
             mine = list(range(group, len(graphs), groups))
             blocks = [row_block(graphs[i], comm.rank, comm.size, balance) for i in mine]
-            batch = GraphBatch(comm, blocks, collective=collective) if blocks else None
             name = source.name
             while name in self._sets:
                 name += "'"
-            self._sets[name] = _HeldOut(mine, batch, graphs, *_references(problem, graphs))
+            self._sets[name] = _HeldOut(
+                mine, comm, blocks, collective, graphs, *_references(problem, graphs)
+            )
 
     def ratios(self, policy: Policy) -> dict[str, float]:
         """Return the mean ratio of each set (collective).
@@ -124,8 +146,8 @@ class Evaluation:
 
     def _objectives(self, held_out: _HeldOut, policy: Policy) -> NDArray[np.float64]:
         found = np.zeros(len(held_out.graphs))
-        if held_out.batch is not None:
-            solutions = search(held_out.batch, self.problem, PolicyScorer(policy)).solutions
+        if held_out.mine:
+            solutions = self._solutions(held_out, policy)
             if self.comm.rank == 0:
                 for i, nodes in zip(held_out.mine, solutions, strict=True):
                     graph = held_out.graphs[i]
@@ -134,6 +156,22 @@ class Evaluation:
                     found[i] = self.problem.objective(graph, best)
         total: NDArray[np.float64] = self.world.allreduce(found)
         return total
+
+    def _solutions(self, held_out: _HeldOut, policy: Policy) -> list[NDArray[np.int64]]:
+        """Solve this group's graphs, large ones by the fastest engine; the covers are the same."""
+        blocks = held_out.blocks
+        large = np.mean([block.n for block in blocks]) >= _LARGE
+        if not large or not ScalarEngine.fits(blocks, self.problem, policy):
+            return search(held_out.batch, self.problem, PolicyScorer(policy)).solutions
+        arrays = {name: value.cpu().numpy() for name, value in policy.state_dict().items()}
+        stored = StoredPolicy(Path(), policy.name, policy.describe(), arrays, self.problem.name, {})
+        solutions = []
+        for block in blocks:
+            form = scalar_form(stored, block.entries / block.n)
+            assert form is not None  # it fits
+            none = np.empty(0, np.int64)
+            solutions += scalar_search(self.comm, block, form, ONE, none).solutions
+        return solutions
 
 
 def _references(problem: Problem, graphs: Sequence[Graph]) -> tuple[NDArray[np.float64], str]:

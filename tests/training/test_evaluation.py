@@ -4,8 +4,10 @@ import pytest
 from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.shards import write_store
+from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.training import evaluation as evaluation_module
 from ogg_hpc.training.evaluation import Evaluation
 from ogg_hpc.training.settings import GraphSource
 
@@ -51,6 +53,15 @@ def test_ratio_is_one_for_optima_and_known_for_bad_covers(evaluation, star, degr
     assert held_out.ratios(degree_policy()) == {"set0": 1.0, "set1": 1.0}
     # Leaves first: all of them are taken, and no leaf is redundant.
     assert held_out.ratios(degree_policy(-1)) == {"set0": 4.0, "set1": 4.0}
+
+
+@pytest.mark.parametrize("degree_unit", ["one", "mean"])
+def test_large_graphs_have_the_same_ratios_one_by_one(evaluation, monkeypatch, degree_unit):
+    policy = make_policy("s2v", {"width": 8, "degree_unit": degree_unit}, seed=5)
+    held_out = evaluation([erdos_renyi(n, 0.2, seed=n) for n in (30, 45, 60)])
+    together = held_out.ratios(policy)
+    monkeypatch.setattr(evaluation_module, "_LARGE", 1)
+    assert held_out.ratios(policy) == together
 
 
 def test_graph_without_edges_counts_as_solved(evaluation, star, degree_policy):
