@@ -128,7 +128,8 @@ def save_parameters(
         "sha256": _digest(arrays),
     }
     with write_whole(path) as temporary, open(temporary, "wb") as stream:
-        np.savez(stream, metadata=np.array(json.dumps(metadata)), **arrays)
+        content: dict[str, Any] = {"metadata": np.array(json.dumps(metadata)), **arrays}
+        np.savez(stream, **content)
 
 
 def shipped_policies() -> list[str]:

@@ -13,9 +13,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ogg_hpc.search.ranking import FRESH, Ranking, take
+from ogg_hpc.search.ranking import Ranking, put_back, take
 from ogg_hpc.search.scalar_state import Neighbours, ScalarState
-from ogg_hpc.search.tournament import update_many
+from ogg_hpc.search.tournament import row_of
 
 # Neighbours that a message has room for: what a node of a sparse graph has, and few bytes.
 _ROOM, _ROOM_PER_NODE = 48, 16
@@ -49,15 +49,11 @@ class Proposals:
         state, size = self._state, self._state.comm.size
         room = _ROOM + _ROOM_PER_NODE * d
         message = np.zeros((1, d + room // 2), np.int64)
-        rows, values = np.empty(d, np.int64), np.empty(d, np.float32)
         taken = _propose(
             message[0, :d],
             message[0, d:].view(np.int32),
-            rows,
-            values,
             state.lo,
             state.degrees,
-            state.active,
             state.block.row_offsets,
             state.block.columns,
             self._ranking.arrays,
@@ -68,7 +64,7 @@ class Proposals:
         lists = np.ascontiguousarray(everyone[:, d:]).view(np.int32)
         count, total = _merge(everyone[:, :d], lists, state.degrees, chosen, nodes, lengths, listed)
         nodes = nodes[:count]
-        _put_back(nodes, state.lo, rows[:taken], values[:taken], self._ranking.arrays)
+        _put_back_beaten(message[0, :taken], nodes, state.lo, self._ranking.arrays)
         if total < 0:
             return chosen[:count], state.neighbours(nodes)
         return chosen[:count], (nodes, lengths[:count], listed[:total])
@@ -78,38 +74,26 @@ class Proposals:
 def _propose(
     keys: Any,
     lists: Any,
-    rows: Any,
-    values: Any,
     lo: Any,
     degrees: Any,
-    active: Any,
     row_offsets: Any,
     columns: Any,
     ranking: Any,
 ) -> Any:
-    """Take my best rows, write their keys and as many of their lists as fit; return how many."""
-    taken = take(len(keys), rows, values, ranking)
-    bits = values.view(np.int32)
-    for i in range(taken):
-        # Integers that order by score, then by the lowest id; 0 is none. -0 ties with 0.
-        pattern = np.int64(0) if values[i] == 0 else np.int64(bits[i])
-        order = pattern if pattern >= 0 else -(pattern & 0x7FFFFFFF)
-        keys[i] = ((order + 2**31) << 31) | (2**31 - 1 - (lo + rows[i]))
+    """Take my best rows, write their keys by id and the lists that fit; return how many."""
+    taken = take(keys, ranking)
     filled = 0
+    fits = True
     for i in range(taken):
-        row = rows[i]
-        if filled + degrees[lo + row] > len(lists):
-            break
-        for k in range(row_offsets[row], row_offsets[row + 1]):
-            if active[columns[k]]:
-                lists[filled] = columns[k]
-                filled += 1
+        row = row_of(keys[i])
+        keys[i] -= lo
+        fits = fits and filled + degrees[lo + row] <= len(lists)
+        if fits:
+            for k in range(row_offsets[row], row_offsets[row + 1]):
+                if degrees[columns[k]] > 0:
+                    lists[filled] = columns[k]
+                    filled += 1
     return taken
-
-
-@njit(cache=True)
-def _id(key: Any) -> Any:
-    return 2**31 - 1 - (key & (2**31 - 1))
 
 
 @njit(cache=True)
@@ -132,7 +116,7 @@ def _merge(
     for rank in range(size):  # ranks own ascending ids
         taken = 0
         while taken < d and keys[rank, taken] >= lowest:
-            node = _id(keys[rank, taken])
+            node = row_of(keys[rank, taken])
             nodes[count + taken] = node
             starts[taken + 1] = starts[taken] + degrees[node]
             taken += 1
@@ -149,20 +133,17 @@ def _merge(
                 total += length
             count += 1
     for i in range(count):
-        chosen[i] = _id(by_key[i])
+        chosen[i] = row_of(by_key[i])
     return count, total if complete else -1
 
 
 @njit(cache=True)
-def _put_back(nodes: Any, lo: Any, rows: Any, values: Any, ranking: Any) -> None:
+def _put_back_beaten(keys: Any, nodes: Any, lo: Any, ranking: Any) -> None:
     """Undo the taking of rows that other ranks' nodes have beaten."""
-    scores, tree, _, counts = ranking
-    back = 0
-    for i in range(len(rows)):
-        place = np.searchsorted(nodes, lo + rows[i])
-        if place == len(nodes) or nodes[place] != lo + rows[i]:
-            scores[rows[i]] = values[i]
-            rows[back] = rows[i]
-            back += 1
-    if counts[FRESH]:
-        update_many(scores, tree, rows, back)
+    beaten = 0
+    for key in keys:
+        place = np.searchsorted(nodes, row_of(key))
+        if place == len(nodes) or nodes[place] != row_of(key):
+            keys[beaten] = key + lo
+            beaten += 1
+    put_back(keys[:beaten], ranking)

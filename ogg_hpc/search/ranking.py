@@ -1,8 +1,8 @@
 """Which rows score best: a tournament tree where few scores change, a scan where most do.
 
-The compiled functions share one tuple, `ranking`: (scores, tree, rows, counts). `rows` are the
-rows that may still be chosen, ascending, the first ``counts[LIVE]`` of them; ``counts[FRESH]`` is
-whether the tree is up to date, and if not, ``counts[BEST]`` is the row of the best score, or -1.
+The compiled functions share one tuple, `ranking`: (tree, rows, counts). `rows` are the rows that
+may still be chosen, ascending, the first ``counts[LIVE]`` of them; ``counts[FRESH]`` is whether the
+tree is up to date above its rows, and if not, ``counts[BEST]`` is the best key.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ogg_hpc.search.tournament import build, new_tree, take_best, update_many
+from ogg_hpc.search.tournament import build, new_tree, row_of, take_best, update_many
 
 LIVE, FRESH, BEST = range(3)
 
 
 class Ranking:
-    """Scores of a rank's rows, all minus infinity at first.
+    """Keys of a rank's rows, none of them a candidate at first.
 
     Attributes
     ----------
@@ -28,39 +28,50 @@ class Ranking:
     """
 
     def __init__(self, rows: int) -> None:
-        scores, tree = new_tree(rows)
-        counts = np.array([rows, 0, -1])
-        self.arrays: tuple[NDArray[Any], ...] = (scores, tree, np.arange(rows), counts)
+        live = np.arange(rows, dtype=np.int32)
+        self.arrays: tuple[NDArray[Any], ...] = (new_tree(rows), live, np.array([rows, 0, 0]))
 
 
 @njit(cache=True)
-def take(d: Any, rows: Any, values: Any, ranking: Any) -> Any:
-    """Write up to d best rows and their scores, best first; return how many there are.
+def take(keys: Any, ranking: Any) -> Any:
+    """Fill `keys` with the best, best first, and take them out; return how many there are.
 
-    Their scores become minus infinity. To be called once after each time that scores change.
+    To be called once after each time that scores change.
     """
-    scores, tree, _, counts = ranking
+    tree, _, counts = ranking
     if not counts[FRESH]:
         best = counts[BEST]
-        if d == 1:
-            if best < 0:
+        if len(keys) == 1:
+            if best == 0:
                 return 0
-            rows[0], values[0] = best, scores[best]
-            scores[best] = -np.inf
+            keys[0] = best
+            tree[len(tree) // 2 + row_of(best)] = 0
             return 1
-        build(scores, tree)
+        build(tree)
         counts[FRESH] = 1
-    return take_best(scores, tree, d, rows, values)
+    return take_best(tree, keys)
+
+
+@njit(cache=True)
+def put_back(keys: Any, ranking: Any) -> None:
+    """Undo the taking of some keys."""
+    tree, _, counts = ranking
+    rows = np.empty(len(keys), np.int64)
+    for i in range(len(keys)):
+        rows[i] = row_of(keys[i])
+        tree[len(tree) // 2 + rows[i]] = keys[i]
+    if counts[FRESH]:
+        update_many(tree, rows, len(rows))
 
 
 @njit(cache=True)
 def rank_changed(changed: Any, count: Any, ranking: Any) -> None:
-    """Bring the ranking up to date after the scores of the first `count` of `changed` have."""
-    scores, tree, _, counts = ranking
+    """Bring the ranking up to date after the keys of the first `count` of `changed` have."""
+    tree, _, counts = ranking
     if counts[FRESH]:
-        update_many(scores, tree, changed, count)
+        update_many(tree, changed, count)
     else:
-        build(scores, tree)
+        build(tree)
         counts[FRESH] = 1
 
 

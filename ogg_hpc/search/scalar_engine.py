@@ -25,6 +25,7 @@ from ogg_hpc.search.scalar_state import (
     remove_node,
     remove_nodes,
 )
+from ogg_hpc.search.tournament import key_of, row_of
 
 
 class ScalarEngine:
@@ -48,7 +49,7 @@ class ScalarEngine:
         self.state = ScalarState(comm, block, form.messages)
         self.state.remove(forced)
         self.ranking = Ranking(block.rows)
-        pieces = np.zeros(block.rows, np.int32)
+        pieces = np.zeros(block.rows, np.int16)
         self._form = (form.starts, form.intercepts, form.slopes, pieces)
         _score_all(self._form, self.ranking.arrays, self.state.arrays)
 
@@ -70,38 +71,36 @@ class ScalarEngine:
 
 
 @njit(cache=True)
-def _score(row: Any, form: Any, state: Any) -> Any:
-    """Return the score of one of my rows, minus infinity where it is no candidate."""
+def _key(row: Any, form: Any, state: Any) -> Any:
+    """Return the key of one of my rows."""
     starts, intercepts, slopes, pieces = form
-    lo, degrees, active, sums = state[0], state[1], state[2], state[5]
+    lo, degrees, sums = state[0], state[1], state[4]
     degree, total = degrees[lo + row], sums[row]
-    if not active[lo + row] or degree == 0:
-        return np.float32(-np.inf)
+    if degree == 0:
+        return np.int64(0)
     # The last piece that starts at or below total / degree, sought from where it was.
-    piece = pieces[row]
+    piece = np.int64(pieces[row])
     while piece > 0 and starts[piece] * degree > total:
         piece -= 1
     while piece + 1 < len(starts) and starts[piece + 1] * degree <= total:
         piece += 1
     pieces[row] = piece
-    score = np.float32(intercepts[piece] * degree + slopes[piece] * total)
-    return score if np.isfinite(score) else np.float32(-np.inf)  # as in `select`: no choice
+    return key_of(np.float32(intercepts[piece] * degree + slopes[piece] * total), row)
 
 
 @njit(cache=True)
 def _score_all(form: Any, ranking: Any, state: Any) -> None:
     """Score all rows that may still be chosen, and find the best on the way."""
-    scores, _, rows, counts = ranking
-    lo, degrees, active = state[:3]
-    best, best_score, live = -1, np.float32(-np.inf), 0
+    tree, rows, counts = ranking
+    lo, degrees = state[:2]
+    size, best, live = len(tree) // 2, np.int64(0), 0
     for k in range(counts[LIVE]):
         row = rows[k]
-        score = _score(row, form, state)
-        scores[row] = score
-        if score > best_score:
-            best, best_score = row, score
+        key = _key(row, form, state)
+        tree[size + row] = key
+        best = max(best, key)
         rows[live] = row
-        if active[lo + row] and degrees[lo + row] > 0:
+        if degrees[lo + row] > 0:
             live += 1
     counts[LIVE], counts[FRESH], counts[BEST] = live, 0, best
 
@@ -109,11 +108,11 @@ def _score_all(form: Any, ranking: Any, state: Any) -> None:
 @njit(cache=True)
 def _score_changed(count: Any, form: Any, ranking: Any, state: Any) -> None:
     """Score the rows that have changed."""
-    scores, changed, is_changed = ranking[0], state[6], state[7]
+    tree, changed, is_changed = ranking[0], state[5], state[6]
     for k in range(count):
         row = changed[k]
         is_changed[row] = False
-        scores[row] = _score(row, form, state)
+        tree[len(tree) // 2 + row] = _key(row, form, state)
     rank_changed(changed, count, ranking)
 
 
@@ -149,22 +148,24 @@ def _run(
     state: Any,
 ) -> Any:
     """Make steps of a lone rank; return steps made, nodes chosen, candidates left."""
-    active, (row_offsets, columns) = state[2], own
-    values = np.empty(len(nodes), np.float32)
+    degrees, (row_offsets, columns) = state[1], own
+    keys = np.empty(len(nodes) // steps, np.int64)
     total = 0
     for step in range(steps):
         if candidates == 0:
             return step, total, candidates
-        d = nodes_of_step(table, candidates, len(active))
-        taken = take(d, nodes[total:], values, ranking)
+        d = nodes_of_step(table, candidates, len(degrees))
+        taken = take(keys[:d], ranking)
         if taken == 0:
             return step, total, candidates
+        chosen = nodes[total : total + taken]
         unmarked = False
-        for node in nodes[total : total + taken]:
-            neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
+        for i in range(taken):
+            chosen[i] = row_of(keys[i])
+            neighbours = columns[row_offsets[chosen[i]] : row_offsets[chosen[i] + 1]]
             unmarked = unmarked or is_widespread(neighbours, state)
         count = 0
-        for node in nodes[total : total + taken]:
+        for node in chosen:
             neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
             candidates, count = remove_node(node, neighbours, candidates, unmarked, count, state)
         if unmarked:

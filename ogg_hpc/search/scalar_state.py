@@ -47,8 +47,6 @@ class ScalarState:
         This rank's rows.
     degrees : (n,) int32
         Residual degrees, replicated; 0 for nodes that have left.
-    active : (n,) bool
-        The nodes that have not left, replicated.
     sums : (rows,) int64
         Sums over active neighbours of this rank's rows; of no meaning for nodes that have left.
     candidates : int
@@ -62,7 +60,6 @@ class ScalarState:
         self.lo, self.hi = block.partition.range(comm.rank)
         counts = block.partition.counts
         self.degrees = comm.allgatherv(np.diff(block.row_offsets), counts).astype(np.int32)
-        self.active = np.ones(block.n, np.bool_)
         # Bits count neighbours: they serve where all messages fall alike.
         self.touching = touching_rows(block, may_be_bits=messages is None)
         self.messages = np.arange(max(block.n, 1)) if messages is None else messages
@@ -77,7 +74,6 @@ class ScalarState:
         return (
             self.lo,
             self.degrees,
-            self.active,
             self.touching,
             self.messages,
             self.sums,
@@ -106,7 +102,7 @@ class ScalarState:
             nodes[owner == self.comm.rank] - self.lo,
             self.block.row_offsets,
             self.block.columns,
-            self.active,
+            self.degrees,
             found,
         )
         if self.comm.size > 1:
@@ -175,19 +171,20 @@ def _add_neighbours(row_offsets: Any, columns: Any, values: Any, sums: Any) -> N
 
 @njit(cache=True)
 def _active_neighbours(
-    own: Any, row_offsets: Any, columns: Any, active: Any, neighbours: Any
+    own: Any, row_offsets: Any, columns: Any, degrees: Any, neighbours: Any
 ) -> None:
     """Write the active neighbours of own rows one after another: a degree's worth of each."""
     count = 0
     for row in own:
         for k in range(row_offsets[row], row_offsets[row + 1]):
-            if active[columns[k]]:
+            if degrees[columns[k]] > 0:
                 neighbours[count] = columns[k]
                 count += 1
 
 
 # The compiled functions below share one tuple, `state`:
-# (lo, degrees, active, touching, messages, sums, changed, is_changed).
+# (lo, degrees, touching, messages, sums, changed, is_changed). A node that touches one with edges
+# is active if its own degree is not 0.
 
 
 @njit(cache=True)
@@ -196,20 +193,19 @@ def is_widespread(neighbours: Any, state: Any) -> Any:
 
     A list of the changed rows is not worth keeping then.
     """
-    degrees, active, touching, sums = state[1], state[2], state[3], state[5]
+    degrees, touching, sums = state[1], state[2], state[4]
     if touching[2].shape[1] > 0:
         return True
     entries = 0
     for u in neighbours:
-        if active[u]:
-            entries += degrees[u]
+        entries += degrees[u]
     return entries > len(sums)
 
 
 @njit(cache=True)
 def mark(row: Any, state: Any, count: Any) -> Any:
     """Note that a row has changed; return how many have."""
-    changed, is_changed = state[6], state[7]
+    changed, is_changed = state[5], state[6]
     if not is_changed[row]:
         is_changed[row] = True
         changed[count] = row
@@ -223,14 +219,14 @@ def add_to_touching(node: Any, value: Any, sums: Any, unmarked: Any, state: Any,
 
     Other entries are dropped from its list; return how many rows have changed.
     """
-    lo, active, touching = state[0], state[2], state[3]
+    lo, degrees, touching = state[:3]
     starts, rows, _ = touching
     kept, end = starts[node], starts[node + 1]
     for k in range(kept, end):
         row = rows[k]
         if row < 0:
             break
-        if active[lo + row]:
+        if degrees[lo + row] > 0:
             sums[row] += value
             if not unmarked:
                 count = mark(row, state, count)
@@ -255,11 +251,11 @@ def _ones(word: Any) -> Any:
 @njit(cache=True)
 def _lower_by_bits(node: Any, by: Any, lowered: Any, state: Any) -> None:
     """Lower the sums of my active rows by one for each lowered node they touch, and for `node`."""
-    lo, active, touching, sums = state[0], state[2], state[3], state[5]
+    lo, degrees, touching, sums = state[0], state[1], state[2], state[4]
     bits = touching[2]
     word, bit = node >> 6, np.uint64(node & 63)
     for row in range(len(sums)):
-        if active[lo + row]:
+        if degrees[lo + row] > 0:
             common = np.int64(0)
             for i in range(len(lowered)):
                 common += _ones(bits[row, i] & lowered[i])
@@ -294,20 +290,19 @@ def remove_node(
     candidates, count
         What they are now.
     """
-    lo, degrees, active, touching, messages, sums = state[:6]
+    lo, degrees, touching, messages, sums = state[:5]
     mine, own = len(sums), messages[degrees[node]]
     words = touching[2].shape[1]
     lowered = np.zeros(words, np.uint64)
     if degrees[node] > 0:
         candidates -= 1
-    active[node] = False
     degrees[node] = 0
     if not unmarked and lo <= node < lo + mine:
         count = mark(node - lo, state, count)
     if words == 0:
         count = add_to_touching(node, -own, sums, unmarked, state, count)
     for u in neighbours:
-        if active[u]:
+        if degrees[u] > 0:
             degrees[u] -= 1
             if degrees[u] == 0:
                 candidates -= 1

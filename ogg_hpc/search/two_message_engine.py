@@ -12,9 +12,7 @@ import math
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.row_block import RowBlock
@@ -29,6 +27,7 @@ from ogg_hpc.search.scalar_state import (
     neighbour_sums,
     remove_node,
 )
+from ogg_hpc.search.tournament import float_bits, key_of, row_of
 
 # New answers that a rank's message of fixed length has room for.
 _ROOM = 32
@@ -118,22 +117,10 @@ class TwoMessageEngine:
         return everyone[:, 1 : 1 + _ROOM][there], everyone[:, 1 + _ROOM :][there]
 
 
-def _bits_of(_: Any, value: Any) -> Any:
-    """Return the bits of a float64 as an int64."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.bitcast(arguments[0], ir.IntType(64))
-
-    return types.int64(types.float64), generate
-
-
-_bits: Any = intrinsic(_bits_of)
-
-
 @njit(cache=True)
 def _interpolate(table: Any, total: Any) -> Any:
     """Return the value of a power table at a positive integer, as `interpolate` does."""
-    bits = _bits(np.float64(total))
+    bits = float_bits(np.float64(total))
     shift = 52 - PIECE_BITS
     place = (bits >> shift) - (1023 << PIECE_BITS)
     part = (bits & ((1 << shift) - 1)) * 2.0**-shift
@@ -150,7 +137,7 @@ def _answer(degree: Any, total: Any, by_degree: Any, by_sum: Any, largest: Any) 
 @njit(cache=True)
 def _answer_all(answers: Any, form: Any, state: Any) -> None:
     by_degree, by_sum, largest = form[:3]
-    lo, degrees, sums = state[0], state[1], state[5]
+    lo, degrees, sums = state[0], state[1], state[4]
     for row in range(len(answers)):
         degree = degrees[lo + row]
         answers[row] = 0
@@ -159,32 +146,30 @@ def _answer_all(answers: Any, form: Any, state: Any) -> None:
 
 
 @njit(cache=True)
-def _score(row: Any, form: Any, answer_sums: Any, state: Any) -> Any:
-    """Return the score of one of my rows, minus infinity where it is no candidate."""
+def _key(row: Any, form: Any, answer_sums: Any, state: Any) -> Any:
+    """Return the key of one of my rows."""
     by_degree, by_sum = form[3], form[4]
-    lo, degrees, active, sums = state[0], state[1], state[2], state[5]
+    lo, degrees, sums = state[0], state[1], state[4]
     degree = degrees[lo + row]
-    if not active[lo + row] or degree == 0:
-        return np.float32(-np.inf)
+    if degree == 0:
+        return np.int64(0)
     factor = by_degree[degree] * _interpolate(by_sum, sums[row])
-    score = np.float32(answer_sums[row] * factor)
-    return score if np.isfinite(score) else np.float32(-np.inf)
+    return key_of(np.float32(answer_sums[row] * factor), row)
 
 
 @njit(cache=True)
 def _score_all(form: Any, second: Any, ranking: Any, state: Any) -> None:
     """Score all rows that may still be chosen, and find the best on the way."""
-    scores, _, rows, counts = ranking
-    lo, degrees, active = state[:3]
-    best, best_score, live = -1, np.float32(-np.inf), 0
+    tree, rows, counts = ranking
+    lo, degrees = state[:2]
+    size, best, live = len(tree) // 2, np.int64(0), 0
     for k in range(counts[LIVE]):
         row = rows[k]
-        score = _score(row, form, second[1], state)
-        scores[row] = score
-        if score > best_score:
-            best, best_score = row, score
+        key = _key(row, form, second[1], state)
+        tree[size + row] = key
+        best = max(best, key)
         rows[live] = row
-        if active[lo + row] and degrees[lo + row] > 0:
+        if degrees[lo + row] > 0:
             live += 1
     counts[LIVE], counts[FRESH], counts[BEST] = live, 0, best
 
@@ -243,14 +228,14 @@ def _find_new_answers(
     """Write ids and values of my rows' answers that have to be sent; return how many."""
     by_degree, by_sum, largest, _, _, refresh_above = form
     answers, _, ids, values = second
-    _, _, rows, counts = ranking
-    lo, degrees, active, _, _, sums, changed, _ = state
+    _, rows, counts = ranking
+    lo, degrees, _, _, sums, changed, _ = state
     new = 0
     for k in range(counts[LIVE] if unmarked else count):
         row = rows[k] if unmarked else changed[k]
         node = lo + row
         degree = degrees[node]
-        if not active[node] or degree == 0:
+        if degree == 0:
             continue
         value = _answer(degree, sums[row], by_degree, by_sum, largest)
         sent = answers[node]
@@ -281,11 +266,11 @@ def _send_and_score(
     if unmarked:
         _score_all(form, second, ranking, state)
         return
-    scores, changed, is_changed = ranking[0], state[6], state[7]
+    tree, changed, is_changed = ranking[0], state[5], state[6]
     for k in range(count):
         row = changed[k]
         is_changed[row] = False
-        scores[row] = _score(row, form, answer_sums, state)
+        tree[len(tree) // 2 + row] = _key(row, form, answer_sums, state)
     rank_changed(changed, count, ranking)
 
 
@@ -302,22 +287,24 @@ def _run(
     state: Any,
 ) -> Any:
     """Make steps of a lone rank; return steps made, nodes chosen, candidates left."""
-    active, (row_offsets, columns) = state[2], own
-    values = np.empty(len(nodes), np.float32)
+    degrees, (row_offsets, columns) = state[1], own
+    keys = np.empty(len(nodes) // steps, np.int64)
     total = 0
     for step in range(steps):
         if candidates == 0:
             return step, total, candidates
-        d = nodes_of_step(table, candidates, len(active))
-        taken = take(d, nodes[total:], values, ranking)
+        d = nodes_of_step(table, candidates, len(degrees))
+        taken = take(keys[:d], ranking)
         if taken == 0:
             return step, total, candidates
+        chosen = nodes[total : total + taken]
         unmarked = False
-        for node in nodes[total : total + taken]:
-            neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
+        for i in range(taken):
+            chosen[i] = row_of(keys[i])
+            neighbours = columns[row_offsets[chosen[i]] : row_offsets[chosen[i] + 1]]
             unmarked = unmarked or is_widespread(neighbours, state)
         count = 0
-        for node in nodes[total : total + taken]:
+        for node in chosen:
             neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
             candidates, count = _remove(
                 node, neighbours, candidates, unmarked, count, second, state

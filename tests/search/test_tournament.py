@@ -2,29 +2,50 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogg_hpc.search.tournament import build, new_tree, take_best, update_many
+from ogg_hpc.search.tournament import build, key_of, new_tree, row_of, take_best, update_many
 
-few_values = st.sampled_from([-np.inf, 0.0, 1.0, 1.5, 7.0])  # many ties
+few_values = st.sampled_from([-np.inf, -2.5, -0.0, 0.0, 1.0, 1.5, 7.0, np.nan, np.inf])  # ties
 
 
 def ranking(scores):
     """Indices of finite scores, best first, ties by index."""
-    order = sorted(range(len(scores)), key=lambda i: (-scores[i], i))
-    return [i for i in order if scores[i] > -np.inf]
+    order = [i for i in range(len(scores)) if np.isfinite(scores[i])]
+    return sorted(order, key=lambda i: (-scores[i], i))
 
 
-def take(scores, tree, count):
-    leaves, values = np.zeros(count, np.int64), np.zeros(count, np.float32)
-    taken = take_best(scores, tree, count, leaves, values)
-    return leaves[:taken].tolist()
+def put(tree, row, score):
+    tree[len(tree) // 2 + row] = key_of(np.float32(score), row)
+
+
+def tree_of(scores):
+    tree = new_tree(len(scores))
+    for row, score in enumerate(scores):
+        put(tree, row, score)
+    build(tree)
+    return tree
+
+
+def take(tree, count):
+    keys = np.zeros(count, np.int64)
+    return [row_of(key) for key in keys[: take_best(tree, keys)]]
+
+
+@given(st.floats(width=32), st.floats(width=32), st.integers(0, 2**31 - 1), st.integers(0, 9))
+def test_keys_order_by_score_and_then_by_the_lowest_row(one, other, row, further):
+    first, second = key_of(np.float32(one), row), key_of(np.float32(other), max(0, row - further))
+    if not (np.isfinite(one) and np.isfinite(other)):
+        assert (first == 0) == (not np.isfinite(one))
+    elif one != other:
+        assert (first > second) == (one > other)
+    else:
+        assert (first >= second) == (further == 0 or row == 0)
+    if first:
+        assert row_of(first) == row
 
 
 @given(st.lists(few_values, min_size=1, max_size=40), st.integers(1, 12))
-def test_the_best_come_in_order_with_ties_to_the_lowest_index(values, count):
-    scores, tree = new_tree(len(values))
-    scores[: len(values)] = values
-    build(scores, tree)
-    assert take(scores, tree, count) == ranking(values)[:count]
+def test_the_best_come_in_order_with_ties_to_the_lowest_row(values, count):
+    assert take(tree_of(values), count) == ranking(values)[:count]
 
 
 @given(
@@ -32,26 +53,21 @@ def test_the_best_come_in_order_with_ties_to_the_lowest_index(values, count):
     st.lists(st.tuples(st.integers(0, 39), few_values), max_size=40),
 )
 def test_changed_scores_count(values, changes):
-    scores, tree = new_tree(len(values))
-    scores[: len(values)] = values
-    build(scores, tree)
+    tree = tree_of(values)
     changes = {place % len(values): value for place, value in changes}
     for place, value in changes.items():
-        scores[place] = values[place] = value
-    update_many(scores, tree, np.array(list(changes), np.int32), len(changes))
-    assert take(scores, tree, len(values)) == ranking(values)
+        values[place] = value
+        put(tree, place, value)
+    update_many(tree, np.array(list(changes), np.int32), len(changes))
+    assert take(tree, len(values)) == ranking(values)
 
 
-def test_taken_scores_are_gone():
-    scores, tree = new_tree(3)
-    scores[:3] = [1, 3, 2]
-    build(scores, tree)
-    assert take(scores, tree, 2) == [1, 2]
-    assert take(scores, tree, 2) == [0]
-    assert take(scores, tree, 2) == []
+def test_taken_rows_are_gone():
+    tree = tree_of([1, 3, 2])
+    assert take(tree, 2) == [1, 2]
+    assert take(tree, 2) == [0]
+    assert take(tree, 2) == []
 
 
-def test_no_scores_at_all():
-    scores, tree = new_tree(0)
-    build(scores, tree)
-    assert take(scores, tree, 1) == []
+def test_no_rows_at_all():
+    assert take(tree_of([]), 1) == []
