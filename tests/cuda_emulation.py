@@ -67,9 +67,9 @@ ATOMIC(atomicMax, long long, old > value ? old : value)
     std::memcpy(&bits, &x, sizeof bits);
     return bits;
 }
-[[maybe_unused]] static unsigned __float_as_uint(float x)
+[[maybe_unused]] static int __float_as_int(float x)
 {
-    unsigned bits;
+    int bits;
     std::memcpy(&bits, &x, sizeof bits);
     return bits;
 }

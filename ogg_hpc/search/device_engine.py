@@ -1,8 +1,7 @@
 """What the scalar engines on a device have in common: to choose nodes by keys and remove them.
 
-A key is an integer that orders rows by their score and then by the lowest id, so that the best is
-a maximum over integers, the same on every device. A lone rank submits a number of steps at a time
-and reads their chosen nodes together; many ranks agree on each step.
+Keys are those of `tournament`, so that the best is a maximum over integers. A lone rank submits a
+number of steps at a time and reads their chosen nodes together; many ranks agree on each step.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.device_scalar_state import DeviceScalarState
 from ogg_hpc.search.schedule import Schedule
+from ogg_hpc.search.tournament import LAST_ROW
 
 _SOURCE = Path(__file__).with_name("scalar_engine.cu")
-_LOWEST_ROW = np.uint64(2**32 - 1)
 # Steps that a lone rank submits between two looks at what they chose.
 _STEPS_AT_ONCE = 32
 # Forced nodes leave so many at a time, or as many as a step chooses.
@@ -63,7 +62,7 @@ class DeviceEngine(ABC):
         self.comm, self._n, self._schedule = comm, block.n, schedule
         self._kernels = device.kernels(_SOURCE)
         self._table = device.from_host(np.array(schedule.table, np.float64).reshape(-1, 2))
-        self._keys = xp.zeros(block.rows, np.uint64)
+        self._keys = xp.zeros(block.rows, np.int64)
         self._log = xp.zeros(1 + _STEPS_AT_ONCE * (2 + schedule.most), np.int64)
         self.state = DeviceScalarState(comm, block, messages, max(_WIDTH, schedule.most))
         self.candidates = int(xp.count_nonzero(self.state.degrees))
@@ -94,16 +93,12 @@ class DeviceEngine(ABC):
 
     def step(self) -> NDArray[np.int64]:
         """Choose the best nodes over all ranks and remove them (collective)."""
-        device = self.comm.device
         d = int(self._schedule.nodes(np.array(self.candidates), np.array(self._n)))
-        best = device.to_host(self._best(min(d, self.state.rows)))[::-1]
-        ids, scores = np.zeros((1, d), np.int64), np.full((1, d), -np.inf)
-        ids[0, : len(best)] = (_LOWEST_ROW - (best & _LOWEST_ROW)).astype(np.int64) + self.state.lo
-        scores[0, : len(best)] = score_of_key(best)
-        values, nodes, _ = self.comm.best(
-            device.from_host(scores), device.from_host(ids), device.xp.zeros(1)
-        )
-        chosen: NDArray[np.int64] = nodes[0][np.isfinite(values[0])]
+        own = self.comm.device.to_host(self._best(min(d, self.state.rows)))
+        keys = np.zeros(d, np.int64)
+        keys[: len(own)] = np.where(own > 0, own - self.state.lo, 0)  # by id, not by row
+        best = np.sort(self.comm.allgatherv(keys, [d] * self.comm.size))[::-1][:d]
+        chosen: NDArray[np.int64] = LAST_ROW - (best[best > 0] & LAST_ROW)
         self._remove(chosen, self._advance)
         return chosen
 
@@ -132,11 +127,3 @@ def _parts(log: Any) -> tuple[Any, Any, Any]:
     """Return candidates before each step and at last, how many nodes each chose, and which."""
     first, second = _STEPS_AT_ONCE + 1, 2 * _STEPS_AT_ONCE + 1
     return log[:first], log[first:second], log[second:].reshape(_STEPS_AT_ONCE, -1)
-
-
-def score_of_key(keys: NDArray[np.uint64]) -> NDArray[np.float32]:
-    """Return the scores that keys stand for, minus infinity for none."""
-    bits = (keys >> np.uint64(32)).astype(np.uint32)
-    sign = np.uint32(2**31)
-    scores = np.where(bits & sign, bits ^ sign, ~bits).view(np.float32)
-    return np.where(keys == 0, np.float32(-np.inf), scores)

@@ -1,21 +1,21 @@
 // Kernels of the scalar engines on a device: scores, and the choice of the best.
 //
-// A key orders candidates by score, then by the lowest row; 0 is none. Its upper half is the
-// score's bits so changed that they rise with it.
+// Keys are those of tournament.py: they order candidates by score, then by the lowest row; 0 is none.
 
-#define LOWEST_ROW 0xFFFFFFFFull
+#define ROW_BITS 31
+#define LAST_ROW ((1ll << ROW_BITS) - 1)
 
-__device__ inline u64 key(float score, i64 row)
+__device__ inline i64 key(float score, i64 row)
 {
     if (!isfinite(score)) return 0;  // no choice
-    unsigned bits = score == 0.0f ? 0u : __float_as_uint(score);  // -0 ties with 0
-    bits = bits >> 31 ? ~bits : bits | 0x80000000u;
-    return (u64)bits << 32 | (LOWEST_ROW - (u64)row);
+    i64 bits = __float_as_int(score);
+    if (bits < 0) bits = -(bits & 0x7FFFFFFF);  // so that -0 ties with 0
+    return (bits + (1ll << 31)) << ROW_BITS | (LAST_ROW - row);
 }
 
 extern "C" __global__ void score_by_pieces(
     i64 rows, i64 lo, const int *degrees, const i64 *sums, i64 pieces, const double *starts,
-    const double *intercepts, const double *slopes, u64 *keys)
+    const double *intercepts, const double *slopes, i64 *keys)
 {
     FOR_EACH(row, rows) {
         double degree = degrees[lo + row], total = (double)sums[row];
@@ -36,7 +36,7 @@ extern "C" __global__ void score_by_pieces(
 
 // Choose nodes for a lone rank's step from the `most` best keys, ascending.
 extern "C" __global__ void choose(
-    i64 n, const u64 *best, i64 most, i64 steps, const double *table, const i64 *candidates,
+    i64 n, const i64 *best, i64 most, i64 steps, const double *table, const i64 *candidates,
     i64 *nodes, i64 *count)
 {
     if (!ONE_THREAD) return;
@@ -49,7 +49,7 @@ extern "C" __global__ void choose(
     }
     i64 taken = 0;
     for (; taken < d && taken < most && best[most - 1 - taken]; ++taken)
-        nodes[taken] = (i64)(LOWEST_ROW - (best[most - 1 - taken] & LOWEST_ROW));
+        nodes[taken] = LAST_ROW - (best[most - 1 - taken] & LAST_ROW);
     *count = taken;
 }
 
@@ -97,7 +97,7 @@ extern "C" __global__ void replace_answers(
 
 extern "C" __global__ void score_by_answers(
     i64 rows, i64 lo, const int *degrees, const i64 *sums, const i64 *answer_sums,
-    const double *by_degree, const double *by_sum, u64 *keys)
+    const double *by_degree, const double *by_sum, i64 *keys)
 {
     FOR_EACH(row, rows) {
         int degree = degrees[lo + row];
