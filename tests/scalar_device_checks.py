@@ -28,6 +28,7 @@ GRAPHS = {
         for name, graph in {
             "star": nx.star_graph(70),
             "path": nx.path_graph(17),
+            "edge": nx.path_graph(2),
             "complete": nx.complete_graph(9),
             "disconnected": nx.disjoint_union(nx.cycle_graph(7), nx.empty_graph(5)),
             "no edges": nx.empty_graph(4),
