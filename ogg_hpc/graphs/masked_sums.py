@@ -202,51 +202,62 @@ def _neighbour_sums(
     for g in range(len(graph)):
         width = masks[g]
         first, last = first_row[graph[g]], first_row[graph[g] + 1]
-        nodes = (whole[g + 1] - whole[g]) // width
-        of_node = values[whole[g] : whole[g + 1]].reshape((nodes, width))
-        of_row = sums[own[g] : own[g + 1]].reshape((last - first, width))
-        narrow = np.empty(width, values.dtype)
         # Parts have equal numbers of entries, not of rows.
-        entries = starts[last] - starts[first]
-        bounds = starts[first:last]
+        entries, bounds = starts[last] - starts[first], starts[first:last]
         lo = np.searchsorted(bounds, starts[first] + entries * part // parts)
         hi = np.searchsorted(bounds, starts[first] + entries * (part + 1) // parts)
         if part == parts - 1:
             hi = last - first
+        nodes = (whole[g + 1] - whole[g]) // width
+        of_node = values[whole[g] : whole[g + 1]].reshape((nodes, width))
+        of_row = sums[own[g] : own[g + 1]].reshape((last - first, width))[lo:hi]
+        offsets = starts[first + lo : first + hi + 1]
         if width == 1:
-            alone = values[whole[g] : whole[g + 1]]
-            for row in range(lo, hi):
-                total = np.int64(0)
-                for column in columns[starts[first + row] : starts[first + row + 1]]:
-                    total += alone[np.uint64(column)]
-                of_row[row, 0] = total
-            continue
-        for row in range(lo, hi):
-            sums_of_row = of_row[row]
-            sums_of_row[:] = 0
-            k, end = starts[first + row], starts[first + row + 1]
-            while k < end:
-                stop = min(k + run, end)
-                narrow[:] = 0
-                # Several columns at a time, for each column waits for the one before it.
-                while k + ROOM <= stop:
-                    ids = columns[k : k + ROOM]
-                    a, b = of_node[np.uint64(ids[0])], of_node[np.uint64(ids[1])]
-                    c, d = of_node[np.uint64(ids[2])], of_node[np.uint64(ids[3])]
-                    e, f = of_node[np.uint64(ids[4])], of_node[np.uint64(ids[5])]
-                    x, y = of_node[np.uint64(ids[6])], of_node[np.uint64(ids[7])]
-                    for j in range(width):
-                        narrow[j] += ((a[j] + b[j]) + (c[j] + d[j])) + (
-                            (e[j] + f[j]) + (x[j] + y[j])
-                        )
-                    k += ROOM
-                while k < stop:
-                    a = of_node[np.uint64(columns[k])]
-                    for j in range(width):
-                        narrow[j] += a[j]
-                    k += 1
+            _sum_alone(offsets, columns, of_node[:, 0], of_row[:, 0])
+        elif width == _WIDTH:  # compiled for this width
+            _sum_columns(offsets, columns, of_node, run, of_row, _WIDTH)
+        else:
+            _sum_columns(offsets, columns, of_node, run, of_row, width)
+
+
+@njit(nogil=True, cache=True)
+def _sum_alone(starts: Any, columns: Any, of_node: Any, of_row: Any) -> None:
+    for row in range(len(of_row)):
+        total = np.int64(0)
+        for column in columns[starts[row] : starts[row + 1]]:
+            total += of_node[np.uint64(column)]
+        of_row[row] = total
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _sum_columns(
+    starts: Any, columns: Any, of_node: Any, run: Any, of_row: Any, width: Any
+) -> None:
+    narrow = np.empty(width, of_node.dtype)
+    for row in range(len(of_row)):
+        total = of_row[row]
+        total[:] = 0
+        k, end = starts[row], starts[row + 1]
+        while k < end:
+            stop = min(k + run, end)
+            narrow[:] = 0
+            # Several columns at a time, for each column waits for the one before it.
+            while k + ROOM <= stop:
+                ids = columns[k : k + ROOM]
+                a, b = of_node[np.uint64(ids[0])], of_node[np.uint64(ids[1])]
+                c, d = of_node[np.uint64(ids[2])], of_node[np.uint64(ids[3])]
+                e, f = of_node[np.uint64(ids[4])], of_node[np.uint64(ids[5])]
+                x, y = of_node[np.uint64(ids[6])], of_node[np.uint64(ids[7])]
                 for j in range(width):
-                    sums_of_row[j] += narrow[j]
+                    narrow[j] += ((a[j] + b[j]) + (c[j] + d[j])) + ((e[j] + f[j]) + (x[j] + y[j]))
+                k += ROOM
+            while k < stop:
+                a = of_node[np.uint64(columns[k])]
+                for j in range(width):
+                    narrow[j] += a[j]
+                k += 1
+            for j in range(width):
+                total[j] += narrow[j]
 
 
 @njit(cache=True)
