@@ -31,11 +31,13 @@ from ogg_hpc.search.policy_search import Scorer
 # What pushing along an entry costs, rows computed anew included, in units of what a product
 # takes for an entry. Whole episodes take the same time from 1 to 3 (benchmarks/frontier.py).
 PUSH_COST = 2.0
-# On several ranks, a product sends one message a layer and a push two. With fewer numbers than
-# this to gather (nodes * copies * width) the number of messages is what counts.
-SMALLEST_PRODUCT = 2**14
+# Where a rank has fewer numbers than this in a layer (nodes * copies * width / ranks), calls and
+# messages are what a step costs, and a push takes more of them: the reference scores then.
+SMALLEST_PRODUCT = 2**13
 # Pushed sums drift from the true ones by rounding; after so many steps all are computed anew.
 REFRESH_STEPS = 1000
+# Share of a row's largest sum that thousands of pushes cannot drift by, and no score can feel.
+NEGLIGIBLE = 1e-12
 
 # All pairs of a rank, where a layer is computed whole.
 _ALL = slice(None)
@@ -72,7 +74,7 @@ class FrontierScorer:
             self._batch = batch
             self._scorer = self._reference  # the memory of a follower is free before the next
             numbers = batch.nodes * batch.copies * self._policy.settings.width
-            if batch.comm.size == 1 or numbers >= SMALLEST_PRODUCT:
+            if numbers >= SMALLEST_PRODUCT * batch.comm.size:
                 self._scorer = _Follower(self._policy, batch)
         return self._scorer(batch, solution)
 
@@ -96,6 +98,8 @@ class _Follower:
     embeddings, sums : lists of L - 1 (pairs, K) float64
         Each layer's embeddings, zero outside the residual graph, and the sums of the neighbours'.
         Sums outside the residual graph are not kept up to date: nothing reads them.
+    negligible : list of L - 1 (pairs, 1) float64
+        Sums below are rounding errors of what the last product gave, and count as 0.
     """
 
     def __init__(self, policy: Structure2Vec, batch: GraphBatch) -> None:
@@ -112,6 +116,7 @@ class _Follower:
         products = policy.settings.layers - 1
         self.embeddings: list[Any] = [None] * products
         self.sums: list[Any] = [None] * products
+        self.negligible: list[Any] = [None] * products
 
     def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
         """Return (rows, copies) residual degrees and scores of this rank's rows (collective)."""
@@ -140,8 +145,6 @@ class _Follower:
         self.active, self.selected = solution.active.copy(), solution.selected.copy()
         self.degrees = self._batch.degrees(self.active)
         self.scores = self._xp.empty_like(self.degrees)
-        self.unit = self._xp.empty_like(self._units)
-        self.fixed = self._xp.empty((self._pairs, self._policy.settings.width))
         return _ALL
 
     def _follow(self, solution: PartialSolution) -> Any:
@@ -163,26 +166,31 @@ class _Follower:
 
     def _fix(self, changed: Any) -> None:
         """Bring up to date what an embedding takes from the masks and the degrees."""
+        xp, batch = self._xp, self._batch
         degrees, inside = self.degrees.reshape(-1)[changed], self._inside[changed]
-        self.unit[changed] = self._units[changed] * (inside & (degrees > 0))[:, None]
+        unit = self._units[changed] * (inside & (degrees > 0))[:, None]
         if changed is _ALL:
-            sums = self._batch.edge_sums(self.active, self.degrees)
+            sums = batch.edge_sums(self.active, self.degrees)
         else:
-            row, copy = self._xp.divmod(changed, self._batch.copies)
-            sums = self._batch.edge_sums_at(row, copy, self.active, self.degrees)
-        edge_sums = self._xp.stack([part.reshape(-1) for part in sums], axis=1) * self.unit[changed]
+            row, copy = xp.divmod(changed, batch.copies)
+            sums = batch.edge_sums_at(row, copy, self.active, self.degrees)
+        edge_sums = xp.stack([part.reshape(-1) for part in sums], axis=1) * unit
         x = self.selected.reshape(-1)[self._own][changed].astype(np.float64)[:, None]
-        self.fixed[changed] = self._array(
-            self._policy.fixed_part(self._tensor(edge_sums), self._tensor(x))
-        )
+        fixed = self._array(self._policy.fixed_part(self._tensor(edge_sums), self._tensor(x)))
+        if changed is _ALL:
+            self.unit, self.fixed = unit, fixed
+        else:
+            self.unit[changed], self.fixed[changed] = unit, fixed
 
     def _embedding(self, layer: int, pairs: Any) -> torch.Tensor:
         """Compute (k, K) embeddings of a layer, the first being 0."""
         fixed = self._tensor(self.fixed[pairs])
         if layer == 0:
             return self._policy.layer(fixed)
-        sums = self.sums[layer - 1][pairs] * self.unit[pairs]
-        return self._policy.layer(fixed, self._tensor(sums))
+        sums = self.sums[layer - 1][pairs]
+        # What rounding has left of zero must not count: where all scores are 0, it would decide.
+        sums = self._xp.where(abs(sums) < self.negligible[layer - 1][pairs], 0.0, sums)
+        return self._policy.layer(fixed, self._tensor(sums * self.unit[pairs]))
 
     def _advance(self, layer: int, pairs: Any, changed: Any) -> Any:
         """Bring the sums over a layer up to date; return pairs whose next embedding changes.
@@ -219,7 +227,9 @@ class _Follower:
             self.embeddings[layer][pairs] = embedding
         width = embedding.shape[1]
         rows = self._tensor(self.embeddings[layer].reshape(-1, self._batch.copies, width))
-        self.sums[layer] = self._array(neighbour_sum(self._batch, rows)).reshape(-1, width)
+        sums = self._array(neighbour_sum(self._batch, rows)).reshape(-1, width)
+        self.sums[layer] = sums
+        self.negligible[layer] = NEGLIGIBLE * abs(sums).max(axis=1, keepdims=True)
 
     def _push_counts(self, pairs: Any) -> NDArray[np.int64] | None:
         """Return how many pairs each rank pushes; None if a product costs less (collective)."""
