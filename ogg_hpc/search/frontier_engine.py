@@ -125,7 +125,7 @@ class _Follower:
                 changed = self._start(solution)
             else:
                 changed = self._follow(solution)
-            self._fix(changed)
+            self._fix(self._or_all(changed))
             pairs = changed
             for layer in range(len(self.sums)):
                 pairs = self._advance(layer, pairs, changed)
@@ -187,10 +187,8 @@ class _Follower:
         fixed = self._tensor(self.fixed[pairs])
         if layer == 0:
             return self._policy.layer(fixed)
-        sums = self.sums[layer - 1][pairs]
-        # What rounding has left of zero must not count: where all scores are 0, it would decide.
-        sums = self._xp.where(abs(sums) < self.negligible[layer - 1][pairs], 0.0, sums)
-        return self._policy.layer(fixed, self._tensor(sums * self.unit[pairs]))
+        sums = self.sums[layer - 1][pairs] * self.unit[pairs]
+        return self._policy.layer(fixed, self._tensor(sums))
 
     def _advance(self, layer: int, pairs: Any, changed: Any) -> Any:
         """Bring the sums over a layer up to date; return pairs whose next embedding changes.
@@ -215,8 +213,12 @@ class _Follower:
         kept[pairs] = embedding
         touched = xp.zeros(self._pairs, bool)
         touched[changed] = True
-        self._push(*self._exchange(pairs, deltas, counts), self._inside, self.sums[layer], touched)
-        return xp.flatnonzero(touched)
+        sums = self.sums[layer]
+        self._push(*self._exchange(pairs, deltas, counts), self._inside, sums, touched)
+        pairs = xp.flatnonzero(touched)
+        # What rounding has left of zero must not count: where all scores are 0, it would decide.
+        sums[pairs] = xp.where(sums[pairs] < self.negligible[layer][pairs], 0.0, sums[pairs])
+        return pairs
 
     def _multiply(self, layer: int, pairs: Any) -> None:
         """Bring a layer's embeddings up to date and sum them over all neighbours (collective)."""
@@ -229,7 +231,7 @@ class _Follower:
         rows = self._tensor(self.embeddings[layer].reshape(-1, self._batch.copies, width))
         sums = self._array(neighbour_sum(self._batch, rows)).reshape(-1, width)
         self.sums[layer] = sums
-        self.negligible[layer] = NEGLIGIBLE * abs(sums).max(axis=1, keepdims=True)
+        self.negligible[layer] = NEGLIGIBLE * sums.max(axis=1, keepdims=True)  # none is below 0
 
     def _push_counts(self, pairs: Any) -> NDArray[np.int64] | None:
         """Return how many pairs each rank pushes; None if a product costs less (collective)."""

@@ -245,10 +245,9 @@ def test_ranks_exchange_changed_rows_alone(comm, monkeypatch):
         assert (comm.size > 1) <= comm.counts["allgatherv"].bytes <= most
 
 
-def test_small_batches_on_several_ranks_are_scored_by_the_reference(comm, monkeypatch):
+def test_small_batches_are_scored_by_the_reference(comm, monkeypatch):
     monkeypatch.setattr(frontier_engine, "SMALLEST_PRODUCT", 10**9)
-    if comm.size > 1:
-        monkeypatch.setattr(frontier_engine, "_Follower", None)
+    monkeypatch.setattr(frontier_engine, "_Follower", None)
     policy = network(3, layers=3)
     batch = batch_of(comm, [GRAPHS["ba-0"]])
     found = search(batch, PROBLEMS["mvc"], FrontierScorer(policy))
