@@ -7,6 +7,7 @@ graphs are held once, as lists of neighbours; environments and states are masks 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -107,8 +108,7 @@ class ScalarStates:
         """See `States.after`."""
         nodes, lengths = prefixes
         more = lengths - self._chosen
-        later = object.__new__(ScalarStates)
-        later._lists, later._graphs, later._chosen = self._lists, self._graphs, self._chosen
+        later = copy.copy(self)
         later._residual = self._residual.copy()
         later.choose(
             np.arange(len(lengths)).repeat(more),
