@@ -11,7 +11,6 @@ from ogg_hpc.policies.degree_messages import TWO_MESSAGES, two_messages
 from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form
 from ogg_hpc.runtime.launch import promised_size
 from ogg_hpc.search import scalar_state
-from ogg_hpc.search.device_scalar_search import scalar_search_on_device
 from ogg_hpc.search.device_scalar_state import DeviceScalarState
 from ogg_hpc.search.scalar_search import scalar_search
 from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
@@ -60,6 +59,11 @@ FORMS = {
 }
 
 
+def use_devices(monkeypatch):
+    """Search on a device that has kernels, however little work that is."""
+    monkeypatch.setattr("ogg_hpc.search.scalar_search.DEVICE_PAYS", -1)
+
+
 class ScalarEngineChecks:
     """Tests against `scalar_search`; a subclass has the fixture `on_device`, a communicator."""
 
@@ -67,6 +71,7 @@ class ScalarEngineChecks:
     def _columns(self, request, monkeypatch):
         """Hold the block as lists or, where messages allow it, as bits, whatever its density."""
         monkeypatch.setattr(scalar_state, "DENSE", 2.0 if request.param == "lists" else -1.0)
+        use_devices(monkeypatch)
 
     @pytest.mark.parametrize("form", FORMS)
     @pytest.mark.parametrize("name", GRAPHS)
@@ -76,7 +81,7 @@ class ScalarEngineChecks:
             of_form = FORMS[form](graph.n)
             expected = scalar_search(alone, row_block(graph, 0, 1), of_form, schedule, NONE)
             block = row_block(graph, on_device.rank, on_device.size)
-            found = scalar_search_on_device(on_device, block, of_form, schedule, NONE)
+            found = scalar_search(on_device, block, of_form, schedule, NONE)
             assert found.solutions[0].tolist() == expected.solutions[0].tolist()
             assert len(found.step_seconds) == len(expected.step_seconds)
 
@@ -88,7 +93,7 @@ class ScalarEngineChecks:
         forced = np.random.default_rng(5).permutation(graph.n)[:55]
         expected = scalar_search(alone, row_block(graph, 0, 1), of_form, COARSE, forced)
         block = row_block(graph, on_device.rank, on_device.size, balance)
-        found = scalar_search_on_device(on_device, block, of_form, COARSE, forced)
+        found = scalar_search(on_device, block, of_form, COARSE, forced)
         assert found.solutions[0].tolist() == expected.solutions[0].tolist()
 
     @pytest.mark.parametrize("name", ["erdos-renyi", "barabasi-albert", "star"])
@@ -129,13 +134,13 @@ class ScalarEngineChecks:
         form.slopes[3:] = scale
         expected = scalar_search(alone, row_block(graph, 0, 1), form, COARSE, NONE)
         block = row_block(graph, on_device.rank, on_device.size)
-        found = scalar_search_on_device(on_device, block, form, COARSE, NONE)
+        found = scalar_search(on_device, block, form, COARSE, NONE)
         assert found.solutions[0].tolist() == expected.solutions[0].tolist()
 
     def test_progress_and_bytes_are_told(self, on_device):
         graph, told = GRAPHS["erdos-renyi"], []
         block = row_block(graph, on_device.rank, on_device.size)
-        result = scalar_search_on_device(
+        result = scalar_search(
             on_device, block, linear_form(1), COARSE, NONE, lambda *call: told.append(call)
         )
         steps, left = zip(*told, strict=True)

@@ -19,7 +19,7 @@ from ogg_hpc.search.device_scalar_state import DeviceScalarState
 from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.tournament import LAST_ROW
 
-_SOURCE = Path(__file__).with_name("scalar_engine.cu")
+SOURCE = Path(__file__).with_name("scalar_engine.cu")
 # Steps that a lone rank submits between two looks at what they chose.
 _STEPS_AT_ONCE = 32
 # Forced nodes leave so many at a time, or as many as a step chooses.
@@ -60,7 +60,7 @@ class DeviceEngine(ABC):
     ) -> None:
         device, xp = comm.device, comm.device.xp
         self.comm, self._n, self._schedule = comm, block.n, schedule
-        self._kernels = device.kernels(_SOURCE)
+        self._kernels = device.kernels(SOURCE)
         self._table = device.from_host(np.array(schedule.table, np.float64).reshape(-1, 2))
         self._keys = xp.zeros(block.rows, np.int64)
         self._log = xp.zeros(1 + _STEPS_AT_ONCE * (2 + schedule.most), np.int64)
@@ -75,7 +75,16 @@ class DeviceEngine(ABC):
     ) -> None:
         """Remove nodes as `DeviceScalarState.remove` does and rank the rest (collective)."""
 
-    def run(self) -> tuple[NDArray[np.int64], int]:
+    @property
+    def adjacency_bytes(self) -> int:
+        """Bytes of the adjacency form."""
+        return self.state.adjacency_bytes
+
+    def advance(self) -> tuple[NDArray[np.int64], int]:
+        """Make a step, or some; see `scalar_search.Engine` (collective)."""
+        return self._run() if self.comm.size == 1 else (self._step(), 1)
+
+    def _run(self) -> tuple[NDArray[np.int64], int]:
         """Make some steps on a lone rank; return the nodes they chose and how many they were."""
         most = self._most()
         candidates, counts, nodes = _parts(self._log)
@@ -91,7 +100,7 @@ class DeviceEngine(ABC):
         taken = [chosen[:count] for chosen, count in zip(nodes, counts, strict=True)]
         return np.concatenate(taken), int(np.count_nonzero(counts))
 
-    def step(self) -> NDArray[np.int64]:
+    def _step(self) -> NDArray[np.int64]:
         """Choose the best nodes over all ranks and remove them (collective)."""
         d = int(self._schedule.nodes(np.array(self.candidates), np.array(self._n)))
         own = self.comm.device.to_host(self._best(min(d, self.state.rows)))

@@ -51,11 +51,14 @@ class SearchResult:
         Wall time of each step.
     adjacency_bytes : int
         What the form of this rank's block that the engine multiplies or walks takes.
+    device : str
+        Where it was done.
     """
 
     solutions: list[NDArray[np.int64]]
     step_seconds: list[float] = field(default_factory=list)
     adjacency_bytes: int = 0
+    device: str = "cpu"
 
 
 def start_solution(batch: GraphBatch) -> PartialSolution:
@@ -123,7 +126,7 @@ def search(
             on_step(len(seconds), left)
     empty = np.empty(0, np.int64)
     solutions = [np.concatenate([empty, *chosen]) for chosen in chosen_by_group]
-    return SearchResult(solutions, seconds, adjacency_bytes)
+    return SearchResult(solutions, seconds, adjacency_bytes, batch.comm.device.name)
 
 
 def select(

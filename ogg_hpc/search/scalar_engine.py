@@ -17,55 +17,49 @@ from numpy.typing import NDArray
 from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.scalar_form import ScalarForm
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.search.ranking import BEST, FRESH, LIVE, Ranking, nodes_of_step, rank_changed, take
+from ogg_hpc.search.host_engine import HostEngine
+from ogg_hpc.search.ranking import BEST, FRESH, LIVE, nodes_of_step, rank_changed, take
 from ogg_hpc.search.scalar_state import (
     Neighbours,
-    ScalarState,
     is_widespread,
     remove_node,
     remove_nodes,
 )
+from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.tournament import key_of, row_of
 
 
-class ScalarEngine:
+class ScalarEngine(HostEngine):
     """A residual graph whose nodes are ranked by a policy in scalar form.
 
     Parameters
     ----------
-    comm
-        The ranks.
-    block
-        This rank's rows of an unweighted graph.
+    comm, block, schedule, forced
+        As for `HostEngine`.
     form
         The policy.
-    forced
-        Ids of nodes that have left before anything is ranked.
     """
 
     def __init__(
-        self, comm: Communicator, block: RowBlock, form: ScalarForm, forced: NDArray[np.int64]
+        self,
+        comm: Communicator,
+        block: RowBlock,
+        form: ScalarForm,
+        schedule: Schedule,
+        forced: NDArray[np.int64],
     ) -> None:
-        self.state = ScalarState(comm, block, form.messages)
-        self.state.remove(forced)
-        self.ranking = Ranking(block.rows)
+        super().__init__(comm, block, form.messages, schedule, forced)
         pieces = np.zeros(block.rows, np.int16)
         self._form = (form.starts, form.intercepts, form.slopes, pieces)
         _score_all(self._form, self.ranking.arrays, self.state.arrays)
 
-    def run(
-        self, table: NDArray[np.float64], nodes: NDArray[np.int64], steps: int
-    ) -> tuple[int, int]:
-        """Make steps on a lone rank; see `scalar_search.Engine`."""
+    def _run(self, table: NDArray[np.float64], nodes: NDArray[np.int64], steps: int) -> int:
         own = (self.state.block.row_offsets, self.state.block.columns)
         arrays = (self._form, self.ranking.arrays, self.state.arrays)
-        made, count, self.state.candidates = _run(
-            steps, table, self.state.candidates, nodes, own, *arrays
-        )
-        return made, count
+        made, self.state.candidates = _run(steps, table, self.state.candidates, nodes, own, *arrays)
+        return int(made)
 
-    def remove(self, neighbours: Neighbours) -> None:
-        """Remove nodes; see `scalar_search.Engine` (collective)."""
+    def _remove(self, neighbours: Neighbours) -> None:
         arrays = (self._form, self.ranking.arrays, self.state.arrays)
         self.state.candidates = _remove_and_score(*neighbours, self.state.candidates, *arrays)
 
@@ -147,17 +141,17 @@ def _run(
     ranking: Any,
     state: Any,
 ) -> Any:
-    """Make steps of a lone rank; return steps made, nodes chosen, candidates left."""
+    """Make steps of a lone rank; return steps made and candidates left."""
     degrees, (row_offsets, columns) = state[1], own
-    keys = np.empty(len(nodes) // steps, np.int64)
+    keys = np.empty((len(nodes) - 1) // steps, np.int64)
     total = 0
     for step in range(steps):
         if candidates == 0:
-            return step, total, candidates
+            return step, candidates
         d = nodes_of_step(table, candidates, len(degrees))
         taken = take(keys[:d], ranking)
         if taken == 0:
-            return step, total, candidates
+            return step, candidates
         chosen = nodes[total : total + taken]
         unmarked = False
         for i in range(taken):
@@ -173,4 +167,4 @@ def _run(
         else:
             _score_changed(count, form, ranking, state)
         total += taken
-    return steps, total, candidates
+    return steps, candidates

@@ -13,34 +13,38 @@ from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.degree_messages import TwoMessageForm
 from ogg_hpc.policies.scalar_form import ScalarForm
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.device_engine import SOURCE
+from ogg_hpc.search.device_scalar_engine import DeviceScalarEngine
+from ogg_hpc.search.device_two_message_engine import DeviceTwoMessageEngine
 from ogg_hpc.search.policy_search import SearchResult
-from ogg_hpc.search.proposals import Proposals
-from ogg_hpc.search.ranking import Ranking
 from ogg_hpc.search.scalar_engine import ScalarEngine
-from ogg_hpc.search.scalar_state import Neighbours, ScalarState
 from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.two_message_engine import TwoMessageEngine
 
-# Steps that a lone rank makes between two looks at the clock.
-_STEPS_AT_ONCE = 16
+# Two-hop entries a step, the square of the mean degree, from where a device with kernels is used:
+# below, the host has finished before a device has started its dozen kernels.
+DEVICE_PAYS = 100_000
 
 
 class Engine(Protocol):
-    """A residual graph whose nodes are ranked."""
+    """A residual graph whose nodes are ranked, on the host or on a device."""
 
-    state: ScalarState
-    ranking: Ranking
+    @property
+    def candidates(self) -> int:
+        """Number of nodes with an edge."""
 
-    def run(
-        self, table: NDArray[np.float64], nodes: NDArray[np.int64], steps: int
-    ) -> tuple[int, int]:
-        """Make up to `steps` steps on a lone rank, by a schedule's table.
+    @property
+    def adjacency_bytes(self) -> int:
+        """Bytes of the adjacency form."""
 
-        The ids of the chosen nodes go to `nodes`. Returns the numbers of steps and of nodes.
+    def advance(self) -> tuple[NDArray[np.int64], int]:
+        """Choose the best nodes and remove them: one step, or some on a lone rank (collective).
+
+        Returns
+        -------
+        nodes, steps
+            Ids in the order chosen, none where no candidate has a finite score; steps made.
         """
-
-    def remove(self, neighbours: Neighbours) -> None:
-        """Remove nodes from the residual graph, given with it, and rank the rest (collective)."""
 
 
 def scalar_search(
@@ -56,7 +60,7 @@ def scalar_search(
     Parameters
     ----------
     comm
-        The ranks.
+        The ranks; a device with kernels is used where a step is enough work for it.
     block
         This rank's rows of an unweighted graph.
     form
@@ -70,31 +74,33 @@ def scalar_search(
         What `search` returns; a lone rank's step times are means over a few steps.
     """
     forced = np.asarray(forced, np.int64)
+    on_device = _device_pays(comm, block)
     engine: Engine
     if isinstance(form, TwoMessageForm):
-        engine = TwoMessageEngine(comm, block, form, forced)
+        two_messages = DeviceTwoMessageEngine if on_device else TwoMessageEngine
+        engine = two_messages(comm, block, form, schedule, forced)
     else:
-        engine = ScalarEngine(comm, block, form, forced)
+        scalar = DeviceScalarEngine if on_device else ScalarEngine
+        engine = scalar(comm, block, form, schedule, forced)
     chosen = [forced]
     seconds: list[float] = []
-    proposals = Proposals(engine.state, engine.ranking)
-    table = np.array(schedule.table, np.float64).reshape(-1, 2)
-    while engine.state.candidates:
-        start = time.perf_counter()
-        left = engine.state.candidates
-        if comm.size == 1:
-            nodes = np.empty(_STEPS_AT_ONCE * schedule.most, np.int64)
-            steps, count = engine.run(table, nodes, _STEPS_AT_ONCE)
-            nodes = nodes[:count]
-        else:
-            d = int(schedule.nodes(np.array(left), np.array(block.n)))
-            nodes, neighbours = proposals.best(d)
-            engine.remove(neighbours)
-            steps = 1
+    while engine.candidates:
+        start, left = time.perf_counter(), engine.candidates
+        nodes, steps = engine.advance()
         if not len(nodes):
             break  # no candidate has a finite score
         chosen.append(nodes)
         seconds += [(time.perf_counter() - start) / steps] * steps
         if on_step is not None:
             on_step(len(seconds), np.array([left]))
-    return SearchResult([np.concatenate(chosen)], seconds, engine.state.adjacency_bytes)
+    return SearchResult(
+        [np.concatenate(chosen)],
+        seconds,
+        engine.adjacency_bytes,
+        comm.device.name if on_device else "cpu",
+    )
+
+
+def _device_pays(comm: Communicator, block: RowBlock) -> bool:
+    two_hops = (block.entries / max(block.n, 1)) ** 2
+    return two_hops >= DEVICE_PAYS and comm.device.kernels(SOURCE) is not None

@@ -200,7 +200,7 @@ def solve_graph(
         "steps": len(result.step_seconds) or len(result.solutions[0]),
         "seed": settings.seed,
         "ranks": comm.size,
-        "device": comm.device.name if engine in ("reference", "frontier") else "cpu",
+        "device": result.device,
         "seconds": clock.report(),
         "step_seconds": _summary(result.step_seconds),
         "collectives": comm.report(earlier),

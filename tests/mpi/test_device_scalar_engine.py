@@ -1,13 +1,15 @@
 """The scalar engine's kernels, run on a CPU by emulation, on every number of ranks."""
 
+import networkx as nx
 import numpy as np
 import pytest
 from cuda_emulation import ApartDevice, EmulatedDevice, emulated
-from scalar_device_checks import GRAPHS, NONE, RANKS, ScalarEngineChecks, linear_form
+from scalar_device_checks import GRAPHS, NONE, RANKS, ScalarEngineChecks, linear_form, use_devices
 
+from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
-from ogg_hpc.search.device_scalar_search import scalar_search_on_device
-from ogg_hpc.search.schedule import ONE
+from ogg_hpc.search.scalar_search import scalar_search
+from ogg_hpc.search.schedule import ADAPTIVE, ONE
 
 
 class TestByEmulation(ScalarEngineChecks):
@@ -17,12 +19,13 @@ class TestByEmulation(ScalarEngineChecks):
         return emulated(comm, ApartDevice(None if request.param == "in order" else comm.rank))
 
 
-def test_a_step_sends_pairs_and_neighbours_alone(comm):
+def test_a_step_sends_pairs_and_neighbours_alone(comm, monkeypatch):
     if comm.size == 1:
         pytest.skip("nothing is sent on one rank")
+    use_devices(monkeypatch)
     graph, on_device = GRAPHS["erdos-renyi"], emulated(comm, ApartDevice())
     block = row_block(graph, comm.rank, comm.size)
-    result = scalar_search_on_device(on_device, block, linear_form(1), ONE, NONE)
+    result = scalar_search(on_device, block, linear_form(1), ONE, NONE)
     # A key of each rank each step, at first each node's degree, and each edge once at the most.
     most = len(result.step_seconds) * 8 * comm.size + 8 * graph.n + 4 * graph.m
     assert on_device.counts["allgatherv"].bytes <= most
@@ -66,3 +69,17 @@ def test_arrays_of_a_device_are_apart_from_those_of_the_host():
             mixture()
     array[1:] = device.from_host(mine)[:2]
     assert device.to_host(device.xp.sort(array)).tolist() == [0, 1, 1]
+
+
+def test_a_device_serves_where_a_step_is_much_work(alone):
+    device = ApartDevice()
+    device.name = "emulated"
+    on_device = emulated(alone, device)
+    found = {}
+    for name, graph in {
+        "sparse": Graph.from_networkx(nx.path_graph(40)),
+        "dense": Graph.from_networkx(nx.complete_graph(400)),
+    }.items():
+        block = row_block(graph, 0, 1)
+        found[name] = scalar_search(on_device, block, linear_form(1), ADAPTIVE, NONE).device
+    assert found == {"sparse": "cpu", "dense": "emulated"}
