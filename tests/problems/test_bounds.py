@@ -3,9 +3,12 @@ import math
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi, watts_strogatz
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.bounds import double_cover_bound, matching_bound
 from ogg_hpc.problems.exact import brute_force
@@ -38,6 +41,18 @@ def test_bounds_are_below_the_optimum(random_graph, seed):
 def test_double_cover_is_the_linear_relaxation(random_graph, seed):
     graph = random_graph(seed, largest=30)
     assert double_cover_bound(graph) == math.ceil(relaxed_optimum(graph) - 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_matching_is_as_large_as_scipys(seed):
+    for graph in (
+        erdos_renyi(400, 0.003 * (seed + 1), seed),
+        barabasi_albert(300, 1 + seed, seed),
+        watts_strogatz(301, 2, 0.1 * seed, seed),
+    ):
+        matrix = scipy.sparse.csr_array(graph.to_scipy())
+        matched = np.count_nonzero(maximum_bipartite_matching(matrix) >= 0)
+        assert double_cover_bound(graph) == (matched + 1) // 2
 
 
 def test_values_worked_by_hand():
