@@ -6,7 +6,6 @@ import contextlib
 import json
 import os
 import platform
-import resource
 import subprocess
 import time
 from pathlib import Path
@@ -54,11 +53,6 @@ def write_record(path, results):
         "results": results,
     }
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-
-
-def peak_memory_bytes():
-    """Return the peak resident set size of this process so far."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def processor():

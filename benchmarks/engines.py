@@ -1,8 +1,10 @@
-"""Step times of the engines, side by side on the same graphs with the shipped policy.
+"""Step times of the engines, side by side on the same graphs, on one rank.
 
-For each graph: the median of the first 100 steps of the reference engine (fewer where it takes
-long) and of the scalar engine, one node a step, on one rank; their ratio; and whole solves by the
-scalar engine, one node a step and adaptive.
+For each graph, one node a step: the median of the first 100 steps (fewer where they take long) of
+the reference engine and of the scalar engine with the shipped policy, and their ratio; of the
+scalar engine with one message (inverse degree) and with two; and whole solves by the scalar
+engine. At last `ogg-hpc solve` on a store of the largest graph, with its own record of seconds and
+memory.
 
 Use: python benchmarks/engines.py [--graphs NAME …] [--facebook FOLDER] [--output engines.json]
 """
@@ -10,137 +12,124 @@ Use: python benchmarks/engines.py [--graphs NAME …] [--facebook FOLDER] [--out
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import os
-import platform
-import resource
 import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from common import first_steps, write_record
 
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
 from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.graphs.row_block import row_block
+from ogg_hpc.policies.degree_messages import TWO_MESSAGES, two_messages
 from ogg_hpc.policies.file import load_policy
-from ogg_hpc.policies.scalar_form import scalar_form
+from ogg_hpc.policies.scalar_form import inverse_degree_form, scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
-from ogg_hpc.runtime.environment import versions
+from ogg_hpc.runtime.device import host_peak_memory_bytes
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.scalar_search import scalar_search
 from ogg_hpc.search.schedule import ADAPTIVE, ONE
 
-HERE = Path(__file__).parent
 GRAPHS = {
+    "ER 750, p = 0.15": lambda: erdos_renyi(750, 0.15, 1),
+    "ER 1,500, p = 0.15": lambda: erdos_renyi(1_500, 0.15, 1),
     "ER 3,000, p = 0.15": lambda: erdos_renyi(3_000, 0.15, 1),
     "ER 15,000, p = 0.15": lambda: erdos_renyi(15_000, 0.15, 1),
     "ER 21,000, p = 0.15": lambda: erdos_renyi(21_000, 0.15, 1),
     "BA 100,000, d = 4": lambda: barabasi_albert(100_000, 4, 1),
     "BA 1,000,000, d = 4": lambda: barabasi_albert(1_000_000, 4, 1),
 }
-PATIENCE = 30  # seconds for the first steps of an engine on one graph
+FROM_STORE = "BA 1,000,000, d = 4, ogg-hpc solve from HDF5"
+# On larger graphs policies of tables of messages are timed by their first steps alone.
+WHOLE_SOLVES = 2_000_000  # edges
 NONE = np.empty(0, np.int64)
-
-
-class EnoughError(Exception):
-    """Ends a search that was only started to time its first steps."""
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--graphs", nargs="*", default=list(GRAPHS))
+    parser.add_argument("--graphs", nargs="*", default=[*GRAPHS, FROM_STORE])
     parser.add_argument("--facebook", type=Path, help="folder with socfb-Vanderbilt48.mtx")
-    parser.add_argument("--output", type=Path, default=HERE / "engines.json")
+    parser.add_argument("--output", type=Path, default=Path(__file__).with_suffix(".json"))
     args = parser.parse_args()
     comm = start("cpu")
-    stored = load_policy("mvc", "mvc")
-    warm_up(comm, stored)
-
-    graphs = {name: GRAPHS[name] for name in args.graphs}
+    measure(comm, barabasi_albert(100, 4, 0))  # compiles
+    graphs = {name: GRAPHS[name] for name in args.graphs if name in GRAPHS}
     if args.facebook:
         path = args.facebook / "socfb-Vanderbilt48.mtx"
         graphs["Vanderbilt48"] = lambda: read_graph(path)
     results = {}
     for name, make in graphs.items():
-        results[name] = measure(comm, stored, make())
+        results[name] = measure(comm, make())
         print(name, json.dumps(results[name]), flush=True)
-    commit = subprocess.run(
-        ["git", "rev-parse", "HEAD"], cwd=HERE, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    record = {
-        "commit": commit,
-        "machine": {"processor": processor(), "cores": len(os.sched_getaffinity(0))},
-        "versions": versions(),
-        "results": results,
-    }
-    args.output.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    if FROM_STORE in args.graphs:
+        results[FROM_STORE] = solve_from_store()
+        print(FROM_STORE, json.dumps(results[FROM_STORE]), flush=True)
+    write_record(args.output, results)
 
 
-def measure(comm, stored, graph):
+def measure(comm, graph):
     block = row_block(graph, 0, 1)
-    form = scalar_form(stored, block.entries / block.n)
-    reference = first_steps(
-        lambda on_step: search(
-            GraphBatch(comm, [block]),
-            MinimumVertexCover(),
-            PolicyScorer(stored.policy()),
-            ONE,
-            on_step=on_step,
-        )
-    )
-    scalar = first_steps(lambda on_step: scalar_search(comm, block, form, ONE, NONE, on_step))
+    stored = load_policy("mvc", "mvc")
+    forms = {
+        "policy": scalar_form(stored, block.entries / block.n),
+        "one message": inverse_degree_form(graph.n, 1.25),
+        "two messages": two_messages(graph.n, 0.05, **TWO_MESSAGES),
+    }
     result = {
         "nodes": graph.n,
         "edges": graph.m,
-        "reference_step_seconds": reference,
-        "scalar_step_seconds": scalar,
-        "ratio": reference / scalar,
+        "reference_step_seconds": first_steps(
+            lambda on_step: search(
+                GraphBatch(comm, [block]),
+                MinimumVertexCover(),
+                PolicyScorer(stored.policy()),
+                ONE,
+                on_step=on_step,
+            )
+        ),
     }
-    for schedule in (ONE, ADAPTIVE):
-        begin = time.perf_counter()
-        found = scalar_search(comm, block, form, schedule, NONE)
-        seconds = time.perf_counter() - begin
-        cover = MinimumVertexCover().improve(graph, found.solutions[0])
-        result[schedule.name] = {
-            "seconds": seconds,
-            "steps": len(found.step_seconds),
-            "cover": len(cover),
+    for name, form in forms.items():
+        result[name] = {
+            "step_seconds": first_steps(
+                lambda on_step, form=form: scalar_search(comm, block, form, ONE, NONE, on_step)
+            )
         }
-    result["peak_memory_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        if name != "policy" and graph.m > WHOLE_SOLVES and graph.n < graph.m / 100:
+            continue
+        for schedule in (ONE, ADAPTIVE):
+            begin = time.perf_counter()
+            found = scalar_search(comm, block, form, schedule, NONE)
+            seconds = time.perf_counter() - begin
+            cover = MinimumVertexCover().improve(graph, found.solutions[0])
+            result[name][schedule.name] = {
+                "seconds": seconds,
+                "steps": len(found.step_seconds),
+                "cover": len(cover),
+            }
+    result["ratio"] = result["reference_step_seconds"] / result["policy"]["step_seconds"]
+    result["peak_memory_bytes"] = host_peak_memory_bytes()
     return result
 
 
-def first_steps(run):
-    """Return the median time of the first steps, at most 100 and at most for some seconds."""
-    steps, moments = [0], [time.perf_counter()]
-
-    def on_step(step, left):
-        steps.append(step)
-        moments.append(time.perf_counter())
-        if step >= 100 or moments[-1] - moments[0] > PATIENCE:
-            raise EnoughError
-
-    with contextlib.suppress(EnoughError):
-        run(on_step)
-    return float(np.median(np.diff(moments) / np.diff(steps)))
-
-
-def warm_up(comm, stored):
-    graph = barabasi_albert(100, 4, 0)
-    measure(comm, stored, graph)
-
-
-def processor():
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":")[1].strip() for line in lines if "model name" in line), "unknown")
+def solve_from_store():
+    """Return what matters of the record of ``ogg-hpc solve`` on a store of a million nodes."""
+    command = [sys.executable, "-m", "ogg_hpc"]
+    with tempfile.TemporaryDirectory() as folder:
+        graph = ["ba", "--nodes", "1000000", "--d", "4", "--seed", "1"]
+        generate = ["data", "generate", *graph, "--output", f"{folder}/graphs"]
+        subprocess.run([*command, *generate], check=True, capture_output=True)
+        solve = ["solve", f"{folder}/graphs", "--output", f"{folder}/cover.json", "--json"]
+        run = subprocess.run([*command, *solve], check=True, capture_output=True, text=True)
+    record = json.loads(run.stdout)
+    names = ("objective", "bound", "seconds", "adjacency_bytes", "peak_memory_bytes")
+    return {name: record[name] for name in names}
 
 
 if __name__ == "__main__":

@@ -20,12 +20,13 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from common import peak_memory_bytes, write_record
+from common import write_record
 
 from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.runtime.device import host_peak_memory_bytes
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.random import permutation
 from ogg_hpc.training.engine import make_engine
@@ -105,7 +106,7 @@ def measure(comm, graph, name, learning, steps):
     return {
         **{part: float(np.median(values)) for part, values in seconds.items()},
         "adjacency_bytes": engine.adjacency_bytes,
-        "peak_memory_bytes": peak_memory_bytes(),
+        "peak_memory_bytes": host_peak_memory_bytes(),
     }
 
 

@@ -117,7 +117,7 @@ class CPUDevice:
 
     def peak_memory_bytes(self) -> int:
         """Return the peak resident set size of this process."""
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        return host_peak_memory_bytes()
 
 
 class CUDADevice:
@@ -187,8 +187,20 @@ class CUDADevice:
         """Return the peak of host memory plus the peak of device memory."""
         import torch
 
-        host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        return host + int(torch.cuda.max_memory_allocated(self.index))
+        return host_peak_memory_bytes() + int(torch.cuda.max_memory_allocated(self.index))
+
+
+def host_peak_memory_bytes() -> int:
+    """Return the peak resident set size of this process."""
+    # getrusage counts what the process was before it became this program, too: its parent's copy.
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 def visible_gpus() -> int:

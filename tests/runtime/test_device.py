@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -92,3 +95,10 @@ def test_cpu_device_copies_into_a_given_buffer():
 
 def test_peak_memory_is_in_bytes():
     assert 2**20 < CPUDevice().peak_memory_bytes() < 2**40
+
+
+def test_peak_memory_is_of_this_program_alone():
+    big = np.ones(40_000_000)  # 320 MB, which a child inherits for a moment
+    code = "from ogg_hpc.runtime.device import CPUDevice; print(CPUDevice().peak_memory_bytes())"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 10_000_000 < int(run.stdout) < big.nbytes
