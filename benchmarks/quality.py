@@ -28,6 +28,7 @@ METHODS = {
     "maximum degree": {"policy": "max-degree"},
     "minimum degree": {"policy": "min-degree"},
     "inverse degree 1.25": {"policy": "inverse-degree", "select": "one"},
+    "two messages": {"policy": "two-message", "select": "one"},
 }
 
 
