@@ -49,7 +49,7 @@ class ScalarEngine(HostEngine):
         forced: NDArray[np.int64],
     ) -> None:
         super().__init__(comm, block, form.messages, schedule, forced)
-        pieces = np.zeros(block.rows, np.int16)
+        pieces = np.zeros(block.rows, np.int32)
         self._form = (form.starts, form.intercepts, form.slopes, pieces)
         _score_all(self._form, self.ranking.arrays, self.state.arrays)
 

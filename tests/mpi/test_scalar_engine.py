@@ -1,5 +1,7 @@
 """The scalar engine finds the covers that the reference engine finds, on every number of ranks."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from small_graphs import GRAPHS
@@ -7,7 +9,7 @@ from small_graphs import GRAPHS
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.file import StoredPolicy
-from ogg_hpc.policies.scalar_form import inverse_degree_form, scalar_form
+from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form, scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
@@ -27,37 +29,47 @@ def network(seed, **settings):
     return policy, StoredPolicy(None, "s2v", policy.describe(), arrays, "mvc", {})
 
 
-@pytest.fixture(params=["lists", "bits"])
-def columns(request, monkeypatch):
-    """Hold the block as lists or as bits, whatever its density."""
-    threshold = 2.0 if request.param == "lists" else -1.0
-    monkeypatch.setattr(scalar_state, "DENSE", threshold)
+@pytest.fixture
+def search_by_both(comm, monkeypatch):
+    """Search with the block held as lists and as bits, whatever its density; give both results."""
+
+    def both(block, *arguments):
+        for threshold in (2.0, -1.0):
+            monkeypatch.setattr(scalar_state, "DENSE", threshold)
+            yield scalar_search(comm, block, *arguments)
+
+    return both
 
 
-@pytest.mark.usefixtures("columns")
 @pytest.mark.parametrize("name", GRAPHS)
-@pytest.mark.parametrize("schedule", [ONE, ADAPTIVE, COARSE], ids=lambda schedule: schedule.name)
-def test_covers_are_those_of_the_reference_engine(comm, alone, name, schedule):
+@pytest.mark.parametrize(
+    ("schedule", "settings"),
+    [
+        (ONE, {"layers": 1}),
+        (ADAPTIVE, {"layers": 2}),
+        (COARSE, {"layers": 2, "degree_unit": "mean"}),
+    ],
+    ids=["one", "adaptive", "coarse"],
+)
+def test_covers_are_those_of_the_reference_engine(
+    comm, alone, search_by_both, name, schedule, settings
+):
     graph = GRAPHS[name]
-    for seed, settings in enumerate(
-        ({"layers": 1}, {"layers": 2}, {"layers": 2, "degree_unit": "mean"})
-    ):
-        policy, stored = network(seed + len(name), **settings)
-        form = scalar_form(stored, 2 * graph.m / graph.n)
-        reference = search(
-            GraphBatch(alone, [row_block(graph, 0, 1)]),
-            MinimumVertexCover(),
-            PolicyScorer(policy),
-            schedule,
-        )
-        found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, schedule, NONE)
+    policy, stored = network(len(name), **settings)
+    form = scalar_form(stored, 2 * graph.m / graph.n)
+    reference = search(
+        GraphBatch(alone, [row_block(graph, 0, 1)]),
+        MinimumVertexCover(),
+        PolicyScorer(policy),
+        schedule,
+    )
+    for found in search_by_both(row_block(graph, comm.rank, comm.size), form, schedule, NONE):
         assert found.solutions[0].tolist() == reference.solutions[0].tolist()
         assert len(found.step_seconds) == len(reference.step_seconds)
 
 
-@pytest.mark.usefixtures("columns")
 @pytest.mark.parametrize("balance", ["rows", "edges"])
-def test_forced_nodes_are_chosen_first(comm, alone, balance):
+def test_forced_nodes_are_chosen_first(comm, alone, search_by_both, balance):
     graph = GRAPHS["ba-2"]
     policy, stored = network(3, layers=2)
     forced = np.array([40, 4, 17])
@@ -69,8 +81,9 @@ def test_forced_nodes_are_chosen_first(comm, alone, balance):
         forced,
     )
     block = row_block(graph, comm.rank, comm.size, balance)
-    found = scalar_search(comm, block, scalar_form(stored, 2 * graph.m / graph.n), ONE, forced)
-    assert found.solutions[0].tolist() == reference.solutions[0].tolist()
+    form = scalar_form(stored, 2 * graph.m / graph.n)
+    for found in search_by_both(block, form, ONE, forced):
+        assert found.solutions[0].tolist() == reference.solutions[0].tolist()
 
 
 def test_a_step_sends_pairs_and_neighbours_alone(comm):
@@ -112,6 +125,41 @@ def greedy_by_inverse_degree(graph, exponent):
         for u in neighbours.pop(best):
             neighbours[u].discard(best)
     return cover
+
+
+def test_a_wide_network_has_more_pieces_than_a_short_integer_counts(comm):
+    graph, random = GRAPHS["er-2"], np.random.default_rng(1)
+    starts = np.linspace(0, 10, 70_000)
+    form = ScalarForm(None, starts, *random.uniform(0.5, 1.5, (2, len(starts))))
+    neighbours = {v: set(graph.neighbours(v).tolist()) for v in range(graph.n)}
+    cover = []
+    while any(neighbours.values()):
+        score = {}
+        for v, of in neighbours.items():
+            degree, total = len(of), sum(len(neighbours[u]) for u in of)
+            if degree:
+                piece = np.count_nonzero(starts * degree <= total) - 1
+                value = form.intercepts[piece] * degree + form.slopes[piece] * total
+                score[v] = np.float32(value)
+        best = max(score, key=lambda v: (score[v], -v))
+        cover.append(best)
+        for u in neighbours.pop(best):
+            neighbours[u].discard(best)
+    found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, ONE, NONE)
+    assert found.solutions[0].tolist() == cover
+
+
+def test_a_schedule_of_huge_steps_takes_no_more_memory_than_the_graph(comm):
+    graph, schedule = GRAPHS["er-2"], Schedule("huge", ((0.1, 2**20),))
+    form = inverse_degree_form(graph.n, 1.25)
+    block = row_block(graph, comm.rank, comm.size)
+    scalar_search(comm, block, form, schedule, NONE)  # what is compiled counts not
+    tracemalloc.start()
+    found = scalar_search(comm, block, form, schedule, NONE)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2**20
+    assert len(found.step_seconds) == 1
 
 
 @pytest.mark.parametrize("exponent", [0.0, 1.25, 3.0])
