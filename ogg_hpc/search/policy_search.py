@@ -98,6 +98,7 @@ def search(
     SearchResult
         The same on every rank and for every number of ranks.
     """
+    schedule = schedule.at_most(int(batch.sizes.max(initial=0)))
     adjacency_bytes = batch.adjacency_bytes
     solution = start_solution(batch)
     chosen_by_group: list[list[NDArray[np.int64]]] = [[] for _ in range(batch.groups)]

@@ -37,6 +37,11 @@ class Schedule:
         """The largest number of nodes a step."""
         return max((nodes for _, nodes in self.table), default=1)
 
+    def at_most(self, n: int) -> Schedule:
+        """Return the schedule for graphs of n nodes: buffers need room for no more."""
+        most = max(n, 1)
+        return Schedule(self.name, tuple((above, min(nodes, most)) for above, nodes in self.table))
+
     def nodes(self, candidates: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of nodes to choose, given candidates left and N, elementwise."""
         result = np.ones_like(candidates)

@@ -24,6 +24,12 @@ def test_each_graph_has_its_own_share():
     assert (ADAPTIVE.most, ONE.most) == (8, 1)
 
 
+def test_no_step_chooses_more_than_there_is():
+    schedule = Schedule("mine", ((0.5, 2**20), (0.1, 3)))
+    assert schedule.at_most(10) == Schedule("mine", ((0.5, 10), (0.1, 3)))
+    assert schedule.at_most(0).most == ONE.at_most(5).most == 1
+
+
 def test_users_table(tmp_path):
     file = tmp_path / "mine.toml"
     file.write_text("[[step]]\nabove = 0.9\nnodes = 3\n[[step]]\nabove = 0\nnodes = 2\n")
