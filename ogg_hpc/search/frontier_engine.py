@@ -45,11 +45,9 @@ _ALL = slice(None)
 
 def can_follow(policy: Policy) -> TypeGuard[Structure2Vec]:
     """Return whether the frontier engine can score by a policy."""
-    if not isinstance(policy, Structure2Vec):
-        return False
-    # A subclass that embeds in its own way need not work row by row.
-    own = type(policy)
-    return own.embed is Structure2Vec.embed and own.preferences is Structure2Vec.preferences
+    # A class of the user's own need not work row by row, nor have embeddings that are never
+    # negative, whichever method it has of its own.
+    return type(policy) is Structure2Vec
 
 
 class FrontierScorer:
@@ -99,7 +97,7 @@ class _Follower:
         Each layer's embeddings, zero outside the residual graph, and the sums of the neighbours'.
         Sums outside the residual graph are not kept up to date: nothing reads them.
     negligible : list of L - 1 (pairs, 1) float64
-        Sums below are rounding errors of what the last product gave, and count as 0.
+        Sums below are rounding errors of the largest since the last product, and count as 0.
     """
 
     def __init__(self, policy: Structure2Vec, batch: GraphBatch) -> None:
@@ -217,7 +215,9 @@ class _Follower:
         self._push(*self._exchange(pairs, deltas, counts), self._inside, sums, touched)
         pairs = xp.flatnonzero(touched)
         # What rounding has left of zero must not count: where all scores are 0, it would decide.
-        sums[pairs] = xp.where(sums[pairs] < self.negligible[layer][pairs], 0.0, sums[pairs])
+        found, negligible = sums[pairs], self.negligible[layer]
+        negligible[pairs] = xp.maximum(negligible[pairs], _rounding(found))
+        sums[pairs] = xp.where(found < negligible[pairs], 0.0, found)
         return pairs
 
     def _multiply(self, layer: int, pairs: Any) -> None:
@@ -231,7 +231,7 @@ class _Follower:
         rows = self._tensor(self.embeddings[layer].reshape(-1, self._batch.copies, width))
         sums = self._array(neighbour_sum(self._batch, rows)).reshape(-1, width)
         self.sums[layer] = sums
-        self.negligible[layer] = NEGLIGIBLE * sums.max(axis=1, keepdims=True)  # none is below 0
+        self.negligible[layer] = _rounding(sums)
 
     def _push_counts(self, pairs: Any) -> NDArray[np.int64] | None:
         """Return how many pairs each rank pushes; None if a product costs less (collective)."""
@@ -263,3 +263,8 @@ class _Follower:
         batch = self._batch
         parts = (*batch.by_column, batch.copies, pairs, deltas, listening, sums, touched)
         push(batch.comm.device, *parts)
+
+
+def _rounding(sums: Any) -> Any:
+    """Return (k, 1) what rounding may leave of (k, K) sums, none of which is below 0."""
+    return NEGLIGIBLE * sums.max(axis=1, keepdims=True)

@@ -30,9 +30,9 @@ PROBLEMS = {
 }
 # Ranks that share cores take milliseconds a step: fewer graphs there.
 _, RANKS = promised_size() or ("", 1)
-SEEDS = range(3) if RANKS == 1 else (0,)
-LAYERS = (1, 2, 3, 4) if RANKS == 1 else (1, 3)
-SCHEDULES = (ONE, ADAPTIVE, COARSE) if RANKS == 1 else (ADAPTIVE, COARSE)
+SEEDS = (0, 2) if RANKS == 1 else (0,)
+LAYERS = (1, 2, 4) if RANKS == 1 else (1, 3)
+SCHEDULES = (ONE, COARSE) if RANKS == 1 else (ADAPTIVE, COARSE)
 PUSH_COSTS = ("push", "measured", "multiply") if RANKS == 1 else ("push", "measured")
 
 
@@ -173,6 +173,28 @@ def test_a_second_search_and_another_batch_start_anew(comm):
     search(batch_of(comm, [GRAPHS["ws-0"]]), PROBLEMS["mvc"], scorer)
 
 
+@pytest.mark.parametrize("weights", ["ones", "both signs"])
+def test_sums_that_rise_from_zero_leave_nothing_when_they_return(comm, monkeypatch, weights):
+    monkeypatch.setattr(frontier_engine, "PUSH_COST", 0.0)
+    graph = barabasi_albert(40, 6, 1)
+    graph = weighted(graph, 1) if weights == "both signs" else graph
+    policy = network(3, layers=3)
+    for name in ("theta2", "theta6", "theta7"):  # no edge term: nodes that are not selected are 0
+        parameter = getattr(policy, name).data
+        parameter.copy_(parameter.abs() if name != "theta2" else 0 * parameter)
+    scorer = Compared(policy)
+    batch = batch_of(comm, [graph])
+    solution = start_solution(batch)
+    scorer(batch, solution)
+    generator = np.random.default_rng(2)
+    for nodes in (generator.permutation(graph.n)[:12] for _ in range(5)):
+        for node in (*nodes, *generator.permutation(nodes)):
+            solution.selected[node] ^= True
+            _, scores = scorer(batch, solution)
+        assert not solution.selected.any()
+        assert not scores.any()
+
+
 class Frozen(MinimumVertexCover):
     """No node is dropped from the arrays: one engine follows a whole episode."""
 
@@ -255,11 +277,11 @@ def test_small_batches_are_scored_by_the_reference(comm, monkeypatch):
     assert found.solutions[0].tolist() == expected.solutions[0].tolist()
 
 
-def test_a_network_that_embeds_in_its_own_way_is_refused(comm):
-    class Own(Structure2Vec):
-        def embed(self, batch, solution, degrees=None):
-            return super().embed(batch, solution, degrees) * 2
-
+@pytest.mark.parametrize(
+    "method", ["embed", "units", "fixed_part", "layer", "preference", "preferences"]
+)
+def test_a_network_with_a_method_of_its_own_is_refused(method):
+    own = type("Own", (Structure2Vec,), {method: lambda self, *arguments: None})
     settings = Structure2VecSettings(width=WIDTH)
     assert frontier_engine.can_follow(Structure2Vec(settings))
-    assert not frontier_engine.can_follow(Own(settings))
+    assert not frontier_engine.can_follow(own(settings))
