@@ -11,6 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Graphs of tests are too small to share: waking threads takes ten times as long as the work. Read
+# when torch is imported.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # The first call of a compiled function takes as long as its compilation.
 settings.register_profile("compiled", deadline=None)
 settings.load_profile("compiled")

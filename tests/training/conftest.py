@@ -1,5 +1,4 @@
 import pytest
-import torch
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
@@ -10,15 +9,6 @@ from ogg_hpc.settings import build
 from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
 from ogg_hpc.training.trainer import Trainer
-
-
-@pytest.fixture(scope="session", autouse=True)
-def one_thread():
-    """Graphs are too small to share, and a run must not depend on who runs it."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="session")
