@@ -72,8 +72,7 @@ class GraphBatch:
         self.copies = copies
         self.collective = collective
         self.sizes = np.array([block.n for block in blocks], dtype=np.int64)
-        entries = np.array([block.entries for block in blocks], dtype=np.float64)
-        self.mean_degrees = entries / np.maximum(self.sizes, 1)
+        self.mean_degrees = np.array([block.mean_degree for block in blocks])
         self.nodes = int(self.sizes.sum())
         self._first = np.concatenate([[0], np.cumsum(self.sizes)])
         per_rank = np.array([block.partition.counts for block in blocks]).T  # (P, G)

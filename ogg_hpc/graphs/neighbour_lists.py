@@ -51,8 +51,7 @@ class NeighbourLists:
         self.comm = comm
         self.offsets = np.array([block.partition.offsets for block in blocks], np.int64)
         self.sizes = self.offsets[:, -1]
-        entries = np.array([block.entries for block in blocks], np.float64)
-        self.mean_degrees = entries / np.maximum(self.sizes, 1)
+        self.mean_degrees = np.array([block.mean_degree for block in blocks])
         self.first_row = np.cumsum([0, *(block.rows for block in blocks)])
         id_type = np.int32 if self.sizes.max() < 2**31 else np.int64
         if len(blocks) == 1:

@@ -53,6 +53,11 @@ class RowBlock:
         """Number of rows of this block."""
         return len(self.row_offsets) - 1
 
+    @property
+    def mean_degree(self) -> float:
+        """Mean degree of the whole graph, 0 without nodes."""
+        return self.entries / max(self.n, 1)
+
 
 def partition_rows(degrees: NDArray[np.int64], size: int, balance: str) -> RowPartition:
     """Partition the rows of a graph over `size` ranks by ``rows`` or by ``edges``."""

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn.functional import relu
 
 from ogg_hpc.errors import SettingsError
@@ -105,10 +106,14 @@ class Structure2Vec(Policy):
 
     def units(self, batch: GraphBatch) -> Any:
         """Return (rows,) float64 factors of the sums over each row's neighbours, on the device."""
-        unit = np.ones(len(batch.sizes))
-        if self.settings.degree_unit == "mean":
-            unit /= np.maximum(batch.mean_degrees, 1e-9)
-        return batch.comm.device.from_host(unit[batch.graph_of[batch.lo : batch.hi]])
+        units = self.graph_units(batch.mean_degrees)
+        return batch.comm.device.from_host(units[batch.graph_of[batch.lo : batch.hi]])
+
+    def graph_units(self, mean_degrees: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return (G,) factors of the sums over neighbours in graphs of given mean degrees."""
+        if self.settings.degree_unit == "one":
+            return np.ones_like(mean_degrees)
+        return 1 / np.maximum(mean_degrees, 1e-9)
 
     def fixed_part(self, edge_sums: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Return the part of equation (1) that all layers share.

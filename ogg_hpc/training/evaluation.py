@@ -167,7 +167,7 @@ class Evaluation:
         stored = StoredPolicy(Path(), policy.name, policy.describe(), arrays, self.problem.name, {})
         solutions = []
         for block in blocks:
-            form = scalar_form(stored, block.entries / block.n)
+            form = scalar_form(stored, block.mean_degree)
             assert form is not None  # it fits
             none = np.empty(0, np.int64)
             solutions += scalar_search(self.comm, block, form, ONE, none).solutions

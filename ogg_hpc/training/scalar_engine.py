@@ -179,10 +179,7 @@ class ScalarStates:
 
     def _units(self, policy: Structure2Vec) -> NDArray[np.float64]:
         """Return (graphs,) the factors of sums over neighbours."""
-        means = self._lists.mean_degrees
-        if policy.settings.degree_unit == "one":
-            return np.ones_like(means)
-        return 1 / np.maximum(means, 1e-9)
+        return policy.graph_units(self._lists.mean_degrees)
 
     def _graph_part(self, policy: Structure2Vec, pieces: LinearPieces) -> torch.Tensor:
         """Return (B,) the graph-level halves of equation (2) (collective)."""

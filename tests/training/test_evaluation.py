@@ -58,7 +58,9 @@ def test_ratio_is_one_for_optima_and_known_for_bad_covers(evaluation, star, degr
 @pytest.mark.parametrize("degree_unit", ["one", "mean"])
 def test_large_graphs_have_the_same_ratios_one_by_one(evaluation, monkeypatch, degree_unit):
     policy = make_policy("s2v", {"width": 8, "degree_unit": degree_unit}, seed=5)
-    held_out = evaluation([erdos_renyi(n, 0.2, seed=n) for n in (30, 45, 60)])
+    graphs = [erdos_renyi(n, 0.2, seed=n) for n in (30, 45, 60)]
+    looped = Graph.from_edges(30, [*range(29), 3, 7], [*range(1, 30), 3, 7])
+    held_out = evaluation([*graphs, looped, *(Graph.from_edges(n, [], []) for n in (0, 1))])
     together = held_out.ratios(policy)
     monkeypatch.setattr(evaluation_module, "_LARGE", 1)
     assert held_out.ratios(policy) == together
