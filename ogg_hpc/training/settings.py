@@ -82,14 +82,13 @@ class LearningSettings:
                 raise SettingsError(f"learning.{name} must be at least 1")
         if self.target_refresh < 0:
             raise SettingsError("learning.target_refresh must not be negative")
-        if not 0 <= self.gamma <= 1:
-            raise SettingsError("learning.gamma must be in [0, 1]")
         if self.reward not in ("per-node", "count"):
             raise SettingsError(f"learning.reward is per-node or count, not {self.reward!r}")
         if self.targets not in ("sampled", "stored"):
             raise SettingsError(f"learning.targets is sampled or stored, not {self.targets!r}")
         if self.engine not in ENGINES:
-            raise SettingsError(f"learning.engine is one of {', '.join(ENGINES)}")
+            names = " or ".join(ENGINES)
+            raise SettingsError(f"learning.engine is {names}, not {self.engine!r}")
         if not 0 < self.learning_rate < math.inf:
             raise SettingsError("learning.learning_rate must be positive and finite")
         for name in ("gamma", "epsilon_start", "epsilon_end"):
@@ -118,9 +117,11 @@ class ParallelSettings:
         if self.ranks_per_graph < 0:
             raise SettingsError("parallel.ranks_per_graph must not be negative")
         if self.collective not in COLLECTIVES:
-            raise SettingsError(f"parallel.collective is one of {', '.join(COLLECTIVES)}")
+            raise SettingsError(
+                f"parallel.collective is {' or '.join(COLLECTIVES)}, not {self.collective!r}"
+            )
         if self.balance not in BALANCE:
-            raise SettingsError(f"parallel.balance is one of {', '.join(BALANCE)}")
+            raise SettingsError(f"parallel.balance is {' or '.join(BALANCE)}, not {self.balance!r}")
 
 
 @dataclass(frozen=True)
