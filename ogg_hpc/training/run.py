@@ -5,9 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+import torch
 
 from ogg_hpc import settings as settings_module
 from ogg_hpc.errors import InputError, SettingsError
@@ -33,6 +37,17 @@ LAST = "last.npz"
 RECORD = "record.json"
 
 
+@contextmanager
+def _torch_threads_restored() -> Iterator[None]:
+    """Leave torch with as many threads as there were: the scalar engine takes one."""
+    threads = torch.get_num_threads()
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@_torch_threads_restored()
 def train(
     comm: Communicator, settings: TrainSettings, folder: Path, *, resume: bool = False
 ) -> dict[str, Any]:

@@ -3,9 +3,11 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 import numpy as np
 import pytest
+import torch
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.shards import write_store
@@ -64,6 +66,21 @@ def test_folder_holds_what_a_run_promises(whole, small_settings):
     assert stored.training["settings"]["learning"]["steps"] == 24
     assert load_policy(str(whole / "last.npz"), "mvc").training["step"] == 24
     assert resume_settings(whole, []) == small_settings()
+
+
+@pytest.mark.parametrize("learning_rate", [1e-3, 1e300])  # the latter ends in an error
+def test_torch_has_its_threads_back_after_a_run(
+    small_settings, tmp_path, monkeypatch, learning_rate
+):
+    threads = [5]
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads[-1])
+    monkeypatch.setattr(torch, "set_num_threads", threads.append)
+    settings = small_settings(
+        learning={"engine": "scalar", "learning_rate": learning_rate, "steps": 4}
+    )
+    with suppress(SettingsError):
+        run(settings, tmp_path)
+    assert threads == [5, 1, 5]
 
 
 def test_record_tells_the_engine_and_its_memory(whole, small_settings, tmp_path):
