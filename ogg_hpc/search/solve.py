@@ -156,19 +156,18 @@ def solve_graph(
 ) -> Solved:
     """Solve one graph as `solve` does, with all settings in one object (collective)."""
     clock, earlier = _Clock(), comm.report()
-    problem, schedule = comm.on_all(lambda: _check(settings))
+    policy, problem, schedule, stored = comm.on_all(lambda: _check(settings))
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
     with clock("read"):
         host = _RootGraph(comm, lambda: _as_graph(graph, settings, problem))
     if output is not None:
         comm.on_root(lambda: check_writable(output))
-    policy = settings.policy or problem.name
     if policy in GREEDY:
         with clock("policy"):
             order = host.do(lambda g: GREEDY[policy](g, problem.forced(g)))
         result, engine = SearchResult([order]), "host"
     else:
-        result, engine = _search(comm, host, problem, policy, settings, schedule, clock)
+        result, engine = _search(comm, host, problem, policy, stored, settings, schedule, clock)
 
     def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
         with clock("polish"):
@@ -216,6 +215,7 @@ def _search(
     host: _RootGraph,
     problem: Problem,
     policy: str,
+    stored: StoredPolicy | None,
     settings: SolveSettings,
     schedule: Schedule,
     clock: _Clock,
@@ -223,7 +223,7 @@ def _search(
     with clock("setup"):
         block = scatter_rows(comm, host.graph, settings.balance)
         forced = host.do(problem.forced)
-        stored, form = comm.on_all(lambda: _policy(policy, problem, settings, block))
+        form = comm.on_all(lambda: _form(policy, stored, problem, settings, block))
     with progress_bar(comm, "solving", block.n) as show:
 
         def on_step(step: int, left: NDArray[np.int64]) -> None:
@@ -247,33 +247,37 @@ def _search(
             return search(batch, problem, scorer, schedule, forced, on_step), engine
 
 
-def _policy(
-    policy: str, problem: Problem, settings: SolveSettings, block: RowBlock
-) -> tuple[StoredPolicy | None, ScalarForm | TwoMessageForm | None]:
-    """Return the policy's file, and its form of integers if that is what scores."""
-    covers = isinstance(problem, MinimumVertexCover)
-    form = named_form(policy, block.n, settings.refresh_above)
-    if form is not None:
-        if not covers:
-            raise SettingsError(f"{policy} finds vertex covers, not {problem.name}")
-        if settings.engine == "frontier":
-            raise SettingsError(_NO_FRONTIER)
-        return None, form
-    stored = load_policy(policy, problem.name)
+def _form(
+    policy: str,
+    stored: StoredPolicy | None,
+    problem: Problem,
+    settings: SolveSettings,
+    block: RowBlock,
+) -> ScalarForm | TwoMessageForm | None:
+    """Return the policy's form of integers if that is what scores."""
+    if stored is None:
+        return named_form(policy, block.n, settings.refresh_above)
     if stored.network == NETWORK:
-        if not covers:
-            raise SettingsError(f"{NETWORK} policies find vertex covers, not {problem.name}")
-        if settings.engine == "frontier":
-            raise SettingsError(_NO_FRONTIER)
-        return stored, message_form(stored, block.n, settings.refresh_above)
-    if covers and block.weights is None and settings.engine in ("auto", "scalar"):
+        return message_form(stored, block.n, settings.refresh_above)
+    form = None
+    if _covers(problem) and block.weights is None and settings.engine in ("auto", "scalar"):
         form = scalar_form(stored, block.entries / max(block.n, 1))
     if settings.engine == "scalar" and form is None:
         raise SettingsError(
-            "the scalar engine needs a structure2vec policy of at most two layers and an "
-            "unweighted graph; use --engine auto"
+            "the scalar engine needs a structure2vec policy of at most two layers, the rules of "
+            "vertex cover and an unweighted graph; use --engine auto"
         )
-    return stored, form
+    return form
+
+
+def _covers(problem: Problem) -> bool:
+    """Return whether a step's rules are those of vertex cover, which scalar engines follow."""
+    rules, own = MinimumVertexCover, type(problem)
+    return (
+        isinstance(problem, rules)
+        and own.candidates is rules.candidates
+        and own.choose is rules.choose
+    )
 
 
 def _scorer(
@@ -285,7 +289,8 @@ def _scorer(
     from ogg_hpc.search.frontier_engine import FrontierScorer, can_follow
 
     network = stored.policy(settings.policy_class).to(comm.device.name)
-    # On CPUs the frontier engine is measured to be no slower on any graph; on GPUs it is not.
+    # Measured on CPUs, only episodes of a step or two take longer by the frontier engine (1.4
+    # times); on GPUs others do, too.
     wanted = settings.engine == "frontier" or (
         settings.engine == "auto" and comm.device.name == "cpu"
     )
@@ -362,7 +367,8 @@ def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:
     return graph if problem.uses_weights else graph.unweighted()
 
 
-def _check(settings: SolveSettings) -> tuple[Problem, Schedule]:
+def _check(settings: SolveSettings) -> tuple[str, Problem, Schedule, StoredPolicy | None]:
+    """Return what is solved by what, and how, before a graph that may be large is read."""
     if settings.engine not in ENGINES:
         raise SettingsError(f"engine {settings.engine!r} is unknown; use {', '.join(ENGINES)}")
     if settings.collective not in COLLECTIVES:
@@ -376,9 +382,31 @@ def _check(settings: SolveSettings) -> tuple[Problem, Schedule]:
     if not 0 <= settings.refresh_above < math.inf:
         raise SettingsError("refresh_above must not be negative, and finite")
     problem, schedule = problem_by_name(settings.problem), load_schedule(settings.select)
-    if settings.policy in GREEDY and not isinstance(problem, MinimumVertexCover):
-        raise SettingsError(f"{settings.policy} finds vertex covers, not {problem.name}")
-    return problem, schedule if problem.several_at_once else ONE
+    policy = settings.policy or problem.name
+    stored = _load(policy, problem, settings.engine)
+    return policy, problem, schedule if problem.several_at_once else ONE, stored
+
+
+def _load(policy: str, problem: Problem, engine: str) -> StoredPolicy | None:
+    """Return the policy's file, None for a rule that needs none."""
+    if policy in GREEDY:
+        if not isinstance(problem, MinimumVertexCover):
+            raise SettingsError(f"{policy} finds vertex covers, not {problem.name}")
+        if engine != "auto":
+            raise SettingsError(f"{policy} runs on rank 0 without an engine; use --engine auto")
+        return None
+    is_named = named_form(policy, n=0, refresh_above=0.0) is not None
+    stored = None if is_named else load_policy(policy, problem.name)
+    if stored is None or stored.network == NETWORK:
+        if not _covers(problem):
+            raise SettingsError(
+                f"{policy} finds vertex covers by their own rules, not {problem.name}"
+            )
+        if problem.uses_weights:
+            raise SettingsError(f"{policy} counts neighbours and reads no weights: choose another")
+        if engine == "frontier":
+            raise SettingsError(_NO_FRONTIER)
+    return stored
 
 
 def _summary(seconds: list[float]) -> dict[str, float]:
