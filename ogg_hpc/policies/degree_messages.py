@@ -41,6 +41,8 @@ TWO_MESSAGES = {
 PIECE_BITS = 8
 _BINADES = 63
 _MOST_BITS = 62  # every sum stays below 2^62
+# Factors stay within 1 / _LARGE and _LARGE, so that no product of two is infinite or no number.
+_LARGE = 1e140
 # A low degree decides: answers of such nodes are always up to date.
 LOW_DEGREE = 4
 
@@ -175,7 +177,7 @@ def two_messages(
         _exponential(second[:3], n) * answer_unit,
         power_table(second[3], unit),
         2 ** (_MOST_BITS - int(max(n, 1)).bit_length()),
-        degrees ** score[1] / answer_unit,
+        _power(degrees, score[1]) / answer_unit,
         power_table(score[0], unit),
         refresh_above,
     )
@@ -186,8 +188,13 @@ def power_table(exponent: float, unit: float) -> NDArray[np.float64]:
     place = np.arange((_BINADES << PIECE_BITS) + 1)
     mantissa = 1.0 + (place & ((1 << PIECE_BITS) - 1)) / 2.0**PIECE_BITS
     knots: NDArray[np.float64] = 2.0 ** (place >> PIECE_BITS) * mantissa
+    return _power(knots / unit, exponent)
+
+
+def _power(base: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
+    """Return powers of positive numbers, within bounds."""
     with np.errstate(over="ignore"):
-        return np.asarray((knots / unit) ** exponent)
+        return np.clip(base**exponent, 1 / _LARGE, _LARGE)
 
 
 def interpolate(table: Any, sums: Any, xp: Any = np) -> Any:
@@ -200,11 +207,15 @@ def interpolate(table: Any, sums: Any, xp: Any = np) -> Any:
 
 
 def _exponential(coefficients: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return exp(a ln d + b ln² d + c [d = 1]) for each degree below n; 0 for degree 0."""
+    """Return exp(a ln d + b ln² d + c [d = 1]) for each degree below n; 0 for degree 0.
+
+    Within bounds, whatever finite numbers a parameter file holds.
+    """
     degrees = np.maximum(np.arange(max(n, 1)), 1)
     log = np.log(degrees)
     with np.errstate(over="ignore"):
-        values = np.exp(coefficients @ np.stack([log, log * log, degrees == 1]))
+        values = np.exp(np.clip(coefficients, -1e9, 1e9) @ np.stack([log, log * log, degrees == 1]))
+    values = np.clip(values, 1 / _LARGE, _LARGE)
     values[0] = 0.0
     return np.asarray(values)
 

@@ -175,6 +175,11 @@ def load_policy(spec: str, problem: str) -> StoredPolicy:
     missing = {"policy", "model", "problem", "training", "sha256"} - set(metadata)
     if missing:
         raise InputError(path, f"its metadata lacks {', '.join(sorted(missing))}")
+    for key, kind in (("policy", str), ("problem", str), ("model", dict), ("training", dict)):
+        if not isinstance(metadata[key], kind):
+            raise InputError(path, f"its metadata has {metadata[key]!r} as {key}")
+    if not all(array.dtype.kind in "fiu" for array in arrays.values()):
+        raise InputError(path, "some parameters are no real numbers")
     if not all(np.isfinite(array).all() for array in arrays.values()):
         raise InputError(path, "some parameters are not finite: the training had diverged")
     if metadata["sha256"] != _digest(arrays):

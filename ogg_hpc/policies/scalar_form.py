@@ -55,11 +55,11 @@ def scalar_form(stored: StoredPolicy, mean_degree: float) -> ScalarForm | None:
     InputError
         Parameters that do not fit the settings of the network.
     """
-    layers = stored.model.get("layers", 2)
-    if stored.network != "s2v" or layers > 2:
+    layers, K = stored.model.get("layers", 2), stored.model.get("width", 32)
+    # What else a file may say, making the network from it finds fault with.
+    if stored.network != "s2v" or layers not in (1, 2) or not isinstance(K, int) or K < 1:
         return None
     theta = stored.arrays
-    K = stored.model.get("width", 32)
     shapes = {"theta2": (K,), "theta3": (K, K), "theta4": (K, K), "theta6": (K, K)}
     for name, shape in {**shapes, "theta7": (2 * K,)}.items():
         if name not in theta or theta[name].shape != shape:

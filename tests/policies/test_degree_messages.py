@@ -47,6 +47,20 @@ def test_no_sum_over_neighbours_overflows(n, first):
     assert (form.messages[1:] > 0).all()
 
 
+@given(st.lists(st.sampled_from([-1e308, -900.0, 0.0, 7.5, 1e308]), min_size=9, max_size=9))
+def test_any_finite_parameters_give_finite_tables(parameters):
+    numbers = np.array(parameters)
+    form = two_messages(100, 0.0, numbers[:3], numbers[3:7], numbers[7:])
+    for by_degree, by_sum in (
+        (form.answer_by_degree, form.answer_by_sum),
+        (form.score_by_degree, form.score_by_sum),
+    ):
+        factors = by_degree.max() * by_sum
+        assert np.isfinite(factors * 2.0**62).all()
+        assert (by_sum > 0).all()
+    assert (form.messages[1:] > 0).all()
+
+
 def test_one_message_is_the_sum_of_exponentials():
     form = one_message(np.array([-1.0, -0.5, 0.25]), 5)
     degrees = np.arange(1, 5)

@@ -10,7 +10,7 @@ from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.row_block import row_block
-from ogg_hpc.policies.file import load_policy, save_policy, shipped_policies
+from ogg_hpc.policies.file import load_policy, save_parameters, save_policy, shipped_policies
 from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
@@ -182,6 +182,21 @@ def test_metadata_without_a_key_is_named(copy, key):
     np.savez(copy, **arrays | {"metadata": np.array(json.dumps(metadata))})
     with pytest.raises(InputError, match=f"its metadata lacks {key}"):
         load_policy(str(copy), "mvc")
+
+
+@pytest.mark.parametrize("key", ["policy", "model", "problem", "training"])
+@pytest.mark.parametrize("value", [None, 7, ["s2v"]])
+def test_metadata_of_another_type_is_refused(copy, key, value):
+    rewrite(copy, **{key: value})
+    with pytest.raises(InputError, match=f"its metadata has .* as {key}"):
+        load_policy(str(copy), "mvc")
+
+
+@pytest.mark.parametrize("values", [["text"], [1j], [True], [b"bytes"]])
+def test_parameters_that_are_no_numbers_are_refused(tmp_path, values):
+    save_parameters(tmp_path / "odd.npz", "s2v", {}, {"theta1": np.array(values)}, "mvc", {})
+    with pytest.raises(InputError, match="no real numbers"):
+        load_policy(str(tmp_path / "odd.npz"), "mvc")
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])

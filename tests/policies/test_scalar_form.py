@@ -38,7 +38,13 @@ def test_pieces_of_a_hand_worked_function():
 
 
 @pytest.mark.parametrize(
-    ("network", "model"), [("own.py:Mine", {}), ("s2v", {"layers": 3}), ("other", {"layers": 2})]
+    ("network", "model"),
+    [
+        ("own.py:Mine", {}),
+        ("other", {"layers": 2}),
+        *(("s2v", {"layers": layers}) for layers in (3, 0, "two", None, [2])),
+        *(("s2v", {"width": width}) for width in (0, -1, "wide", 1.5, None)),
+    ],
 )
 def test_other_policies_have_no_scalar_form(network, model):
     assert scalar_form(StoredPolicy(None, network, model, {}, "mvc", {}), 1.0) is None
