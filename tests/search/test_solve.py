@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -246,6 +247,56 @@ def test_policy_of_another_problem_is_refused(karate, policy, independent_set):
 def test_cover_heuristics_are_refused_for_other_problems(karate, independent_set):
     with pytest.raises(SettingsError, match="max-degree finds vertex covers, not independent-set"):
         ogg_hpc.solve(karate, independent_set, policy="max-degree")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"policy": "nothing"}, "nothing: no such policy"),
+        ({"policy": "inverse-degree:-1"}, "exponent must be a number"),
+        ({"policy": "two-message", "engine": "frontier"}, "frontier engine needs"),
+        ({"policy": "max-degree", "engine": "scalar"}, "max-degree runs on rank 0 without"),
+        ({"policy": "two-message", "problem": "own.py:Set"}, "finds vertex covers by their own"),
+        ({"policy": "inverse-degree", "problem": "own.py:Heavy"}, "reads no weights"),
+        ({"policy": "two-message", "problem": "own.py:Ruled"}, "finds vertex covers by their own"),
+    ],
+)
+def test_what_cannot_be_is_found_before_the_graph_is_read(
+    independent_set, tmp_path, monkeypatch, settings, message
+):
+    monkeypatch.chdir(tmp_path)
+    module, _, name = independent_set.rpartition(":")
+    (tmp_path / "own.py").write_text(
+        Path(module).read_text()
+        + f"\nSet = {name}\n"
+        + "from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover\n"
+        "class Heavy(MinimumVertexCover):\n"
+        "    uses_weights = True\n"
+        "class Ruled(MinimumVertexCover):\n"
+        "    def candidates(self, solution, degrees, batch):\n"
+        "        return super().candidates(solution, degrees, batch)\n"
+    )
+    with pytest.raises((InputError, SettingsError), match=message):
+        ogg_hpc.solve("no-such-graph.mtx", **settings)
+
+
+def test_own_rules_are_not_those_of_the_scalar_engine(karate, policy, tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover\n"
+        "class Pairs(MinimumVertexCover):\n"
+        "    def candidates(self, solution, degrees, batch):\n"
+        "        mask = super().candidates(solution, degrees, batch)\n"
+        "        low = mask & (degrees <= 3)\n"
+        "        return low if low.any() else mask\n"
+    )
+    settings = {"policy": str(policy), "select": "one"}
+    solved = ogg_hpc.solve(karate, f"{own}:Pairs", **settings)
+    reference = ogg_hpc.solve(karate, f"{own}:Pairs", engine="reference", **settings)
+    assert solved.record["steps"] == reference.record["steps"]
+    assert solved.nodes == reference.nodes
+    with pytest.raises(SettingsError, match="the rules of vertex cover"):
+        ogg_hpc.solve(karate, f"{own}:Pairs", engine="scalar", **settings)
 
 
 def test_collectives_are_those_of_one_solve(karate, policy):
