@@ -112,8 +112,7 @@ class DeviceScalarState:
         parts = [self._row_offsets, self._columns]
         if self.comm.size > 1:
             device, xp = self.comm.device, self.comm.device.xp
-            lengths = np.bincount(block.columns, minlength=block.n)
-            self._starts = device.from_host(np.concatenate([[0], np.cumsum(lengths)]))
+            self._starts = device.from_host(scalar_state.column_starts(block))
             self._touching = xp.empty_like(self._columns)
             self._kernels.transpose(
                 self.rows,

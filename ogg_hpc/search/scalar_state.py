@@ -131,11 +131,17 @@ def touching_rows(
         bits = np.zeros((block.rows, -(-block.n // 64)), np.uint64)
         _set_bits(block.row_offsets, block.columns, bits)
         return np.zeros(1, np.int64), np.empty(0, np.int32), bits
-    starts = np.zeros(block.n + 1, np.int64)
-    np.cumsum(np.bincount(block.columns, minlength=block.n), out=starts[1:])
+    starts = column_starts(block)
     rows = np.empty(len(block.columns), np.int32)
     _transpose(block.row_offsets, block.columns, starts[:-1].copy(), rows)
     return starts, rows, np.zeros((0, 0), np.uint64)
+
+
+def column_starts(block: RowBlock) -> NDArray[np.int64]:
+    """Return (n + 1,) where each column starts when a block's entries stand column by column."""
+    lengths = np.zeros(block.n + 1, np.int64)
+    _count_columns(block.columns, lengths)
+    return np.cumsum(lengths, out=lengths)
 
 
 def neighbour_sums(block: RowBlock, values: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -151,6 +157,13 @@ def _set_bits(row_offsets: Any, columns: Any, bits: Any) -> None:
         for k in range(row_offsets[row], row_offsets[row + 1]):
             column = columns[k]
             bits[row, column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+
+
+# np.bincount would copy all entries to 64 bits first.
+@njit(cache=True)
+def _count_columns(columns: Any, lengths: Any) -> None:
+    for column in columns:
+        lengths[column + 1] += 1
 
 
 @njit(cache=True)

@@ -7,6 +7,7 @@ import pytest
 from small_graphs import GRAPHS
 
 from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form, scalar_form
@@ -147,6 +148,17 @@ def test_a_wide_network_has_more_pieces_than_a_short_integer_counts(comm):
             neighbours[u].discard(best)
     found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, ONE, NONE)
     assert found.solutions[0].tolist() == cover
+
+
+def test_lists_are_made_without_a_wider_copy_of_the_entries(comm):
+    block = row_block(erdos_renyi(400, 0.5, 1), comm.rank, comm.size)
+    scalar_state.touching_rows(block, may_be_bits=False)  # what is compiled counts not
+    tracemalloc.start()
+    starts, rows, _ = scalar_state.touching_rows(block, may_be_bits=False)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (np.diff(starts) == np.bincount(block.columns, minlength=block.n)).all()
+    assert peak < rows.nbytes + 4 * starts.nbytes + 2**14
 
 
 def test_a_schedule_of_huge_steps_takes_no_more_memory_than_the_graph(comm):
