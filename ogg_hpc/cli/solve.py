@@ -57,9 +57,10 @@ def add_parser(subparsers: Any) -> None:
         "--engine",
         default="auto",
         metavar="NAME",
-        help="how scores are computed: reference (any policy), frontier (structure2vec: only what "
-        "a step changes), scalar (structure2vec of up to two layers and messages: faster still), "
-        "or auto for the fastest that fits (default: auto)",
+        help="how scores are computed: reference (any network, and messages), frontier "
+        "(structure2vec: only what a step changes), scalar (structure2vec of up to two layers, "
+        "inverse-degree and two-message: faster still), or auto for the fastest that fits, and "
+        "for max-degree and min-degree, which need none (default: auto)",
     )
     parser.add_argument(
         "--refresh-above",

@@ -61,9 +61,10 @@ class SolveSettings:
         Nodes chosen a step: ``one``, ``adaptive``, or a TOML file. A problem that does not allow
         several at once is always solved with ``one``.
     engine
-        ``reference`` (any policy), ``frontier`` (structure2vec, by what a step changes),
-        ``scalar`` (structure2vec of up to two layers and messages of degrees, on the host; many
-        times faster), or ``auto`` for the fastest that can be used.
+        ``reference`` (any network, and messages of degrees), ``frontier`` (structure2vec, by what
+        a step changes), ``scalar`` (structure2vec of up to two layers and messages of degrees, by
+        integers; many times faster), or ``auto`` for the fastest that can be used. ``max-degree``
+        and ``min-degree`` need none: ``auto``.
     refresh_above
         A two-message policy sends a node's answer anew when it has moved by more than this share;
         0 for always.
@@ -257,9 +258,9 @@ def _form(
     """Return the policy's form of integers if that is what scores."""
     if stored is None:
         return named_form(policy, block.n, settings.refresh_above)
-    if stored.network == NETWORK:
-        return message_form(stored, block.n, settings.refresh_above)
-    form = None
+    form = message_form(stored, block.n, settings.refresh_above)
+    if form is not None:
+        return form
     if _covers(problem) and block.weights is None and settings.engine in ("auto", "scalar"):
         form = scalar_form(stored, block.entries / max(block.n, 1))
     if settings.engine == "scalar" and form is None:
