@@ -31,7 +31,7 @@ PROBLEMS = {
 # Ranks that share cores take milliseconds a step: fewer graphs there.
 _, RANKS = promised_size() or ("", 1)
 SEEDS = (0, 2) if RANKS == 1 else (0,)
-LAYERS = (1, 2, 4) if RANKS == 1 else (1, 3)
+LAYERS = (2, 4) if RANKS == 1 else (1, 3)
 SCHEDULES = (ONE, COARSE) if RANKS == 1 else (ADAPTIVE, COARSE)
 PUSH_COSTS = ("push", "measured", "multiply") if RANKS == 1 else ("push", "measured")
 
