@@ -9,6 +9,7 @@ objective, bound.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -49,6 +50,27 @@ class PartialSolution:
 
     selected: Any
     active: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """A smaller graph whose solutions tell solutions of the whole graph.
+
+    Attributes
+    ----------
+    kernel : Graph
+        The graph that is left to solve; without nodes where the reductions have solved it all.
+    offset : float
+        What the whole graph's best objective exceeds the kernel's by. So a bound on the kernel
+        plus this is a bound on the whole graph.
+    lift : callable
+        Takes ids of a feasible solution of the kernel to ids of one of the whole graph, whose
+        objective is better than the kernel's plus `offset` or equal to it.
+    """
+
+    kernel: Graph
+    offset: float
+    lift: Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 
 class Problem(ABC):
@@ -117,6 +139,30 @@ class Problem(ABC):
     def improve(self, graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return a feasible solution no worse than `nodes` by removing what is not needed."""
         return nodes
+
+    def reduce(self, graph: Graph) -> Reduction | None:
+        """Return a smaller graph with the same question, exactly; None without such rules."""
+        return None
+
+    def polish(
+        self, graph: Graph, nodes: NDArray[np.int64], seed: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield the best solution so far, again and again, while a local search goes on.
+
+        The caller ends the search by asking for no more; each item takes a fixed number of
+        iterations, well below a second. The items are a function of the arguments alone. A
+        search that cannot get better may end by itself; without a search there are no items.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        nodes
+            (k,) ids of a feasible solution to start from.
+        seed
+            Of the random numbers; each rank gets its own.
+        """
+        return iter(())
 
     @abstractmethod
     def bound(self, graph: Graph) -> float:

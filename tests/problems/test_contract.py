@@ -1,5 +1,7 @@
 """What every registered problem promises, checked by random games on dense matrices."""
 
+from itertools import islice
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -99,3 +101,27 @@ def test_facts_agree_with_one_another(problem, random_graph):
         assert sign * problem.objective(graph, nodes) <= sign * value
         assert sign * value <= sign * problem.bound(graph)
     assert everything_seen or problem.maximize
+
+
+def test_search_around_the_policy_gives_solutions_no_worse(problem, random_graph):
+    sign = 1 if problem.maximize else -1
+    for seed in range(20):
+        graph = random_graph(seed)
+        start = problem.greedy(graph)
+        if start is None:
+            continue
+        value, polished = sign * problem.objective(graph, start), []
+        for nodes in islice(problem.polish(graph, start, seed), 3):
+            assert problem.violation(graph, nodes) is None
+            assert sign * problem.objective(graph, nodes) >= value
+            value = sign * problem.objective(graph, nodes)
+            polished.append(nodes.tolist())
+        again = islice(problem.polish(graph, start, seed), 3)
+        assert [nodes.tolist() for nodes in again] == polished
+        reduction = problem.reduce(graph)
+        if reduction is not None:
+            kernel_start = problem.greedy(reduction.kernel)
+            lifted = reduction.lift(kernel_start)
+            assert problem.violation(graph, lifted) is None
+            promised = problem.objective(reduction.kernel, kernel_start) + reduction.offset
+            assert sign * problem.objective(graph, lifted) >= sign * promised
