@@ -125,7 +125,14 @@ def solve_from_store():
         graph = ["ba", "--nodes", "1000000", "--d", "4", "--seed", "1"]
         generate = ["data", "generate", *graph, "--output", f"{folder}/graphs"]
         subprocess.run([*command, *generate], check=True, capture_output=True)
-        solve = ["solve", f"{folder}/graphs", "--output", f"{folder}/cover.json", "--json"]
+        solve = [
+            "solve",
+            f"{folder}/graphs",
+            "--output",
+            f"{folder}/cover.json",
+            "--json",
+            "--no-reduce",
+        ]
         run = subprocess.run([*command, *solve], check=True, capture_output=True, text=True)
     record = json.loads(run.stdout)
     names = ("objective", "bound", "seconds", "adjacency_bytes", "peak_memory_bytes")

@@ -79,7 +79,7 @@ def main():
 
 
 def size(graph, method, args):
-    settings = {"policy": args.policy, **METHODS[method]}
+    settings = {"policy": args.policy, "reduce": False, **METHODS[method]}
     return solve(graph, **settings).record["objective"]
 
 

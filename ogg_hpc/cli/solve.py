@@ -10,14 +10,16 @@ from typing import Any
 from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
 
 _DESCRIPTION = """\
-Solve a graph optimisation problem with a learned policy (Alg. 4), remove what is redundant,
-verify the answer against the graph, bound it from the other side, and write it in the graph's
-own labels. Under mpiexec, srun or jsrun all ranks share the graph by rows."""
+Solve a graph optimisation problem: shrink the graph by exact reductions, solve what is left with
+a learned policy (Alg. 4), remove what is redundant, polish the answer by a local search if asked,
+verify it against the graph, bound it from the other side, and write it in the graph's own labels.
+Under mpiexec, srun or jsrun all ranks share the graph by rows."""
 
 _EXAMPLES = """\
 examples:
   ogg-hpc solve graph.mtx
   mpiexec -n 4 ogg-hpc solve graph.mtx --problem mvc --policy runs/mvc/best.npz --json
+  mpiexec -n 4 ogg-hpc solve graph.mtx --polish 10
   ogg-hpc solve store.h5:3 --select one --output cover.json"""
 
 
@@ -84,10 +86,23 @@ def add_parser(subparsers: Any) -> None:
         help="what is balanced over ranks: rows or edges (default: rows)",
     )
     parser.add_argument(
+        "--no-reduce",
+        dest="reduce",
+        action="store_false",
+        help="leave out the exact reductions that shrink the graph first: the policy alone",
+    )
+    parser.add_argument(
+        "--polish",
+        type=float,
+        default=0.0,
+        metavar="SECONDS",
+        help="local search after the policy, on every rank from a seed of its own (default: 0)",
+    )
+    parser.add_argument(
         "--seed",
         type=int,
         default=0,
-        help="recorded with the result; the search draws no random numbers (default: 0)",
+        help="of the polish; the policy's search draws no random numbers (default: 0)",
     )
     parser.add_argument("--format", metavar="NAME", help="format of the graph (default: detected)")
     parser.add_argument(
@@ -118,6 +133,8 @@ def run(args: argparse.Namespace) -> int:
         refresh_above=args.refresh_above,
         collective=args.collective,
         balance=args.balance,
+        reduce=args.reduce,
+        polish=args.polish,
         seed=args.seed,
         file_format=args.format,
         undirected=args.undirected,
@@ -152,14 +169,15 @@ def _output(graph: str, problem: str) -> Path:
 def _print_table(record: dict[str, Any]) -> None:
     from rich.table import Table
 
-    graph, seconds = record["graph"], record["seconds"]
+    graph, kernel, seconds = record["graph"], record["reduced"], record["seconds"]
     table = Table(show_header=False, box=None)
     for name, value in (
         ("graph", f"{graph['path']}: {graph['nodes']} nodes, {graph['edges']} edges"),
         ("dropped", f"{graph['self_loops']} self loops, {graph['duplicates']} repeated edges"),
+        ("reduced", f"to {kernel['nodes']} nodes, {kernel['edges']} edges"),
         ("problem", record["problem"]),
         ("objective", f"{record['objective']} (verified)"),
-        ("bound", f"{record['bound']} (gap {100 * record['gap']:.1f} %)"),
+        ("bound", f"{record['bound']} ({_gap(record)})"),
         ("policy", f"{record['policy']}, {record['engine']} engine, select {record['select']}"),
         ("steps", str(record["steps"])),
         ("ranks", f"{record['ranks']} on {record['device']}"),
@@ -168,3 +186,7 @@ def _print_table(record: dict[str, Any]) -> None:
     ):
         table.add_row(name, str(value))
     console().print(table)
+
+
+def _gap(record: dict[str, Any]) -> str:
+    return "optimal" if record["optimal"] else f"gap {100 * record['gap']:.1f} %"

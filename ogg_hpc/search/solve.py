@@ -6,9 +6,9 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from ogg_hpc.policies.scalar_form import ScalarForm, scalar_form
 from ogg_hpc.problems.graph_input import read_undirected
 from ogg_hpc.problems.greedy_cover import GREEDY
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
-from ogg_hpc.problems.problem import Problem
+from ogg_hpc.problems.problem import Problem, Reduction
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import graph_record, plain_number, write_solution
 from ogg_hpc.runtime.communicator import Communicator
@@ -37,7 +37,10 @@ from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.search.policy_search import Scorer, SearchResult, search
+from ogg_hpc.search.polish import polish
 from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
+
+T = TypeVar("T")
 
 ENGINES = ("auto", "reference", "frontier", "scalar")
 _NO_FRONTIER = "the frontier engine needs a structure2vec policy; use --engine auto"
@@ -70,8 +73,13 @@ class SolveSettings:
         0 for always.
     collective, balance
         How neighbour sums cross ranks, and what is balanced over them.
+    reduce
+        Whether the problem's exact reductions shrink the graph first, so that the policy solves
+        the kernel that is left; off for the policy alone.
+    polish
+        Seconds of local search after the policy, on every rank from a seed of its own.
     seed
-        Recorded with the result; the search itself draws no random numbers.
+        Of the polish; the policy's search draws no random numbers.
     file_format, undirected
         How the graph file is read.
     """
@@ -84,6 +92,8 @@ class SolveSettings:
     refresh_above: float = 0.05
     collective: str = "allgather"
     balance: str = "rows"
+    reduce: bool = True
+    polish: float = 0.0
     seed: int = 0
     file_format: str | None = None
     undirected: bool = False
@@ -160,21 +170,29 @@ def solve_graph(
     policy, problem, schedule, stored = comm.on_all(lambda: _check(settings))
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
     with clock("read"):
-        host = _RootGraph(comm, lambda: _as_graph(graph, settings, problem))
+        host = _OnRoot(comm, lambda: _as_graph(graph, settings, problem))
     if output is not None:
         comm.on_root(lambda: check_writable(output))
+    with clock("reduce"):
+        reduction = _OnRoot(comm, lambda: _reduction(host.get(), problem, settings))
+        kernel = _OnRoot(comm, lambda: reduction.get().kernel)
     if policy in GREEDY:
         with clock("policy"):
-            order = host.do(lambda g: GREEDY[policy](g, problem.forced(g)))
+            order = kernel.do(lambda g: GREEDY[policy](g, problem.forced(g)))
         result, engine = SearchResult([order]), "host"
     else:
-        result, engine = _search(comm, host, problem, policy, stored, settings, schedule, clock)
+        result, engine = _search(comm, kernel, problem, policy, stored, settings, schedule, clock)
+    with clock("polish"):
+        found = kernel.do(lambda g: problem.improve(g, result.solutions[0]))
+        if settings.polish > 0:
+            found = polish(comm, problem, kernel.value, found, settings.polish, settings.seed)
 
     def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
+        around = reduction.get()
         with clock("polish"):
-            nodes = np.sort(problem.improve(graph, result.solutions[0]))
+            nodes = np.sort(problem.improve(graph, around.lift(found)))
         with clock("bound"):
-            bound = plain_number(problem.bound(graph))
+            bound = plain_number(around.offset + problem.bound(around.kernel))
         with clock("verify"):
             violation = problem.violation(graph, nodes)
             if violation:
@@ -189,10 +207,14 @@ def solve_graph(
             "feasible": True,
             "bound": bound,
             "gap": abs(objective - bound) / max(abs(objective), 1.0),
+            "optimal": objective == bound,
+            "reduced": {"nodes": around.kernel.n, "edges": around.kernel.m},
             "warnings": list(graph.warnings),
         }
 
     labels, record = host.do(finish)
+    seconds = clock.report()
+    record["reduced"]["seconds"] = seconds["reduce"]
     record |= {
         "policy": policy,
         "engine": engine,
@@ -201,7 +223,7 @@ def solve_graph(
         "seed": settings.seed,
         "ranks": comm.size,
         "device": result.device,
-        "seconds": clock.report(),
+        "seconds": seconds,
         "step_seconds": _summary(result.step_seconds),
         "collectives": comm.report(earlier),
         "adjacency_bytes": max(comm.gather_objects(result.adjacency_bytes)),
@@ -213,7 +235,7 @@ def solve_graph(
 
 def _search(
     comm: Communicator,
-    host: _RootGraph,
+    host: _OnRoot[Graph],
     problem: Problem,
     policy: str,
     stored: StoredPolicy | None,
@@ -222,7 +244,7 @@ def _search(
     clock: _Clock,
 ) -> tuple[SearchResult, str]:
     with clock("setup"):
-        block = scatter_rows(comm, host.graph, settings.balance)
+        block = scatter_rows(comm, host.value, settings.balance)
         forced = host.do(problem.forced)
         form = comm.on_all(lambda: _form(policy, stored, problem, settings, block))
     with progress_bar(comm, "solving", block.n) as show:
@@ -302,28 +324,32 @@ def _scorer(
     return PolicyScorer(network), "reference"
 
 
-@dataclass
-class _RootGraph:
-    """A whole graph that rank 0 alone holds."""
+class _OnRoot(Generic[T]):
+    """What rank 0 alone holds, made there (collective).
 
-    comm: Communicator
-    make: Callable[[], Graph]
-    graph: Graph | None = field(init=False, default=None)
+    Attributes
+    ----------
+    value
+        None on the other ranks.
+    """
 
-    def __post_init__(self) -> None:
-        def make() -> None:
-            self.graph = self.make()
+    def __init__(self, comm: Communicator, make: Callable[[], T]) -> None:
+        self._comm = comm
+        self.value: T | None = None
 
-        self.comm.on_root(make)
+        def keep() -> None:
+            self.value = make()
 
-    def do(self, function: Callable[[Graph], Any]) -> Any:
-        """Return on every rank what a function of the graph gives on rank 0 (collective)."""
+        comm.on_root(keep)
 
-        def call() -> Any:
-            assert self.graph is not None
-            return function(self.graph)
+    def get(self) -> T:
+        """Return the value, on rank 0."""
+        assert self.value is not None
+        return self.value
 
-        return self.comm.on_root(call)
+    def do(self, function: Callable[[T], Any]) -> Any:
+        """Return on every rank what a function of the value gives on rank 0 (collective)."""
+        return self._comm.on_root(lambda: function(self.get()))
 
 
 class _Clock:
@@ -331,7 +357,7 @@ class _Clock:
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
-        phases = ("read", "setup", "policy", "polish", "bound", "verify")
+        phases = ("read", "reduce", "setup", "policy", "polish", "bound", "verify")
         self._seconds = dict.fromkeys(phases, 0.0)
 
     @contextmanager
@@ -368,6 +394,12 @@ def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:
     return graph if problem.uses_weights else graph.unweighted()
 
 
+def _reduction(graph: Graph, problem: Problem, settings: SolveSettings) -> Reduction:
+    """Return the problem's reduction, or the graph itself as its kernel."""
+    reduction = problem.reduce(graph) if settings.reduce else None
+    return Reduction(graph, 0, lambda nodes: nodes) if reduction is None else reduction
+
+
 def _check(settings: SolveSettings) -> tuple[str, Problem, Schedule, StoredPolicy | None]:
     """Return what is solved by what, and how, before a graph that may be large is read."""
     if settings.engine not in ENGINES:
@@ -382,6 +414,8 @@ def _check(settings: SolveSettings) -> tuple[str, Problem, Schedule, StoredPolic
         )
     if not 0 <= settings.refresh_above < math.inf:
         raise SettingsError("refresh_above must not be negative, and finite")
+    if not 0 <= settings.polish < math.inf:
+        raise SettingsError("polish takes seconds: a finite number, 0 for no local search")
     problem, schedule = problem_by_name(settings.problem), load_schedule(settings.select)
     policy = settings.policy or problem.name
     stored = _load(policy, problem, settings.engine)

@@ -20,7 +20,7 @@ from ogg_hpc.runtime.communicator import Communicator
 RECORD = {
     "problem", "graph", "objective", "feasible", "bound", "gap", "policy", "engine", "select",
     "steps", "seed", "ranks", "device", "seconds", "step_seconds", "collectives",
-    "adjacency_bytes", "peak_memory_bytes", "solution", "warnings",
+    "adjacency_bytes", "optimal", "reduced", "peak_memory_bytes", "solution", "warnings",
 }  # fmt: skip
 
 
@@ -55,7 +55,9 @@ def test_every_kind_of_input_gives_the_same_labels(karate, policy, tmp_path):
         str(file),
         Graph.from_networkx(graph),
     ]
-    solved = [ogg_hpc.solve(item, policy=str(policy), select="one") for item in inputs]
+    solved = [
+        ogg_hpc.solve(item, policy=str(policy), select="one", reduce=False) for item in inputs
+    ]
     assert is_cover(graph.edges, set(solved[0].nodes))
     for item, other in zip(inputs, solved, strict=True):
         assert set(other.nodes) == set(solved[0].nodes), item
@@ -70,7 +72,7 @@ def test_every_kind_of_input_gives_the_same_labels(karate, policy, tmp_path):
 )
 def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     output = tmp_path / "cover.json"
-    settings = {"select": select, "engine": engine, "seed": 3}
+    settings = {"select": select, "engine": engine, "seed": 3, "reduce": False}
     solved = ogg_hpc.solve(karate, policy=str(policy), output=output, **settings)
     record = solved.record
     assert set(record) == RECORD
@@ -88,8 +90,10 @@ def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     entries, bits = 2 * 78 * 16 + 35 * 4, 34 * 8 + 8  # and one offset
     assert record["adjacency_bytes"] == (bits if used == "scalar" else entries)
     assert record["gap"] == pytest.approx(1 - 14 / record["objective"])
+    assert record["optimal"] == (record["objective"] == 14)
+    assert {key: record["reduced"][key] for key in ("nodes", "edges")} == {"nodes": 34, "edges": 78}
     assert set(record["seconds"]) == {
-        "read", "setup", "policy", "polish", "bound", "verify", "total",
+        "read", "reduce", "setup", "policy", "polish", "bound", "verify", "total",
     }  # fmt: skip
     assert set(record["step_seconds"]) == {"median", "mean", "max", "first_100_median"}
     for count in record["collectives"].values():
@@ -115,13 +119,13 @@ def test_written_solution_verifies_against_the_graph(karate, policy, tmp_path):
 
 
 def test_greedy_policies_need_no_network(karate):
-    record = ogg_hpc.solve(karate, policy="max-degree").record
+    record = ogg_hpc.solve(karate, policy="max-degree", reduce=False).record
     graph = Graph.from_networkx(karate)
     order = maximum_degree_greedy(graph)
     assert record["engine"] == "host"
     assert record["steps"] == len(order)
     assert record["objective"] == len(MinimumVertexCover().improve(graph, order))
-    assert ogg_hpc.solve(karate, policy="min-degree").record["objective"] == 14
+    assert ogg_hpc.solve(karate, policy="min-degree", reduce=False).record["objective"] == 14
 
 
 def test_labels_are_the_users(policy):
@@ -171,7 +175,7 @@ def test_weights_reach_the_network_where_they_belong_to_the_problem(tmp_path):
     )
     for weights, cover in ((None, [1, 2]), ([1, 1, 9], [0, 2])):
         graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], weights)
-        settings = {"policy": str(tmp_path / "sum.npz"), "select": "one"}
+        settings = {"policy": str(tmp_path / "sum.npz"), "select": "one", "reduce": False}
         assert ogg_hpc.solve(graph, f"{own}:Weighted", **settings).nodes == cover
         assert ogg_hpc.solve(graph, **settings).nodes == [1, 2]
 
@@ -200,6 +204,8 @@ def test_directed_graph_is_refused_with_a_remedy(policy, tmp_path):
         ({"problem": "none.py:Class"}, "no such file"),
         ({"collective": "gossip"}, "collective 'gossip' is unknown; use one of allgather"),
         ({"balance": "luck"}, "balance 'luck' is unknown; use one of rows, edges"),
+        ({"polish": -1}, "polish takes seconds: a finite number"),
+        ({"polish": float("nan")}, "polish takes seconds: a finite number"),
     ],
 )
 def test_unknown_names_are_refused(karate, policy, settings, message):
@@ -232,7 +238,7 @@ def test_policies_of_many_layers_are_followed_by_the_frontier_engine(karate, tmp
     path = tmp_path / "deep.npz"
     save_policy(path, make_policy("s2v", {"width": 4, "layers": layers}, 1), "s2v", "mvc", {})
     solved = [
-        ogg_hpc.solve(karate, policy=str(path), engine=engine)
+        ogg_hpc.solve(karate, policy=str(path), engine=engine, reduce=False)
         for engine in ("auto", "frontier", "reference")
     ]
     assert solved[0].record["engine"] == ("scalar" if layers < 3 else "frontier")
@@ -290,7 +296,7 @@ def test_own_rules_are_not_those_of_the_scalar_engine(karate, policy, tmp_path):
         "        low = mask & (degrees <= 3)\n"
         "        return low if low.any() else mask\n"
     )
-    settings = {"policy": str(policy), "select": "one"}
+    settings = {"policy": str(policy), "select": "one", "reduce": False}
     solved = ogg_hpc.solve(karate, f"{own}:Pairs", **settings)
     reference = ogg_hpc.solve(karate, f"{own}:Pairs", engine="reference", **settings)
     assert solved.record["steps"] == reference.record["steps"]
@@ -302,7 +308,8 @@ def test_own_rules_are_not_those_of_the_scalar_engine(karate, policy, tmp_path):
 def test_collectives_are_those_of_one_solve(karate, policy):
     comm = Communicator()
     for _ in range(2):
-        record = ogg_hpc.solve(karate, policy=str(policy), engine="reference", comm=comm).record
+        settings = {"policy": str(policy), "engine": "reference", "reduce": False}
+        record = ogg_hpc.solve(karate, comm=comm, **settings).record
         assert record["collectives"]["allgatherv"]["calls"] < 4 * record["steps"]
     assert comm.report()["allgatherv"]["calls"] == 2 * record["collectives"]["allgatherv"]["calls"]
     assert comm.report(comm.report()) == {}
@@ -332,10 +339,10 @@ def test_infeasible_result_is_never_written(karate, tmp_path):
 
 
 def test_weights_that_are_no_part_of_the_problem_change_nothing(karate):
-    plain = ogg_hpc.solve(nx.Graph(karate.edges))
+    plain = ogg_hpc.solve(nx.Graph(karate.edges), reduce=False)
     heavy = nx.Graph()
     heavy.add_weighted_edges_from((u, v, -1.5 * (u + 1)) for u, v in karate.edges)
-    assert ogg_hpc.solve(heavy).nodes == plain.nodes
+    assert ogg_hpc.solve(heavy, reduce=False).nodes == plain.nodes
 
 
 def test_scalar_engine_needs_no_torch(karate, tmp_path):
@@ -369,7 +376,7 @@ def test_own_problem_is_solved_and_verified(karate, independent_set, tmp_path):
 @pytest.mark.parametrize("engine", ["auto", "reference", "scalar"])
 @pytest.mark.parametrize("policy", ["two-message", "inverse-degree:2"])
 def test_message_policies_find_the_optimum_of_karate_by_every_engine(karate, engine, policy):
-    solved = ogg_hpc.solve(karate, policy=policy, engine=engine, select="one")
+    solved = ogg_hpc.solve(karate, policy=policy, engine=engine, select="one", reduce=False)
     assert solved.record["objective"] == 14
     assert solved.record["engine"] == ("reference" if engine == "reference" else "scalar")
 
