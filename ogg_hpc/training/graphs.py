@@ -24,8 +24,8 @@ def generate(source: GraphSource) -> Iterator[Graph]:
     if source.family not in GENERATORS:
         raise SettingsError(f"family {source.family!r} is unknown; use {', '.join(GENERATORS)}")
     generator = GENERATORS[source.family]
-    accepted = inspect.signature(generator).parameters
-    parameters = {name: getattr(source, name) for name in ("p", "d") if name in accepted}
+    own = set(inspect.signature(generator).parameters) - {"n", "seed"}
+    parameters = {name: getattr(source, name) for name in own}
     sizes = source.nodes if isinstance(source.nodes, tuple) else (source.nodes, source.nodes)
     for i in range(source.count):
         spread = integers(sizes[1] - sizes[0] + 1, source.seed, stream("nodes"), i)

@@ -23,11 +23,14 @@ ENGINES = ("auto", "reference", "scalar")
 class GraphSource:
     """Where graphs come from: a generator family, or a file."""
 
-    family: str = setting("", "generator: er, ba, ws, plc or regular")
+    family: str = setting("", "generator: er, ba, ws, plc, regular or girg")
     path: str = setting("", "an HDF5 store, a shard directory or any graph file, instead")
     nodes: int | tuple[int, ...] = setting(20, "number of nodes, or [least, most]")
     p: float = setting(0.15, "edge, rewiring or triangle probability of er, ws and plc")
-    d: int = setting(4, "degree parameter of ba, ws, plc and regular")
+    d: int = setting(4, "degree parameter of ba, ws, plc and regular, mean degree of girg")
+    dimension: int = setting(2, "dimension of the torus of girg")
+    temperature: float = setting(0.6, "how little distance decides in girg, in (0, 1)")
+    long_range: float = setting(0.15, "share of edges that ignore distance in girg")
     count: int = setting(1000, "number of graphs to generate")
     seed: int = setting(1, "seed of the generator")
     undirected: bool = setting(False, "take every arc of a directed file as an edge")

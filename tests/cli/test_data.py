@@ -37,6 +37,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Any:
         ("ws", ["--d", "4", "--p", "0.2"]),
         ("plc", ["--d", "3", "--p", "0.5"]),
         ("regular", ["--d", "4"]),
+        ("girg", ["--d", "4"]),
     ],
 )
 def test_generate_writes_a_file_or_a_folder(tmp_path: Path, kind: str, options: list[str]) -> None:

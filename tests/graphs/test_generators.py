@@ -13,6 +13,7 @@ from ogg_hpc.graphs.generators import (
     barabasi_albert,
     erdos_renyi,
     erdos_renyi_rows,
+    geometric_inhomogeneous,
     powerlaw_cluster,
     random_regular,
     watts_strogatz,
@@ -27,6 +28,7 @@ EXAMPLES: dict[str, Callable[[int], Graph]] = {
     "ws": lambda seed: watts_strogatz(150, 6, 0.2, seed),
     "plc": lambda seed: powerlaw_cluster(150, 4, 0.5, seed),
     "regular": lambda seed: random_regular(150, 5, seed),
+    "girg": lambda seed: geometric_inhomogeneous(150, 12, seed),
 }
 
 
@@ -64,6 +66,12 @@ def test_graphs_are_simple_symmetric_and_a_function_of_the_seed(name: str) -> No
         lambda: random_regular(5, 3, 0),
         lambda: random_regular(5, 5, 0),
         lambda: random_regular(5, -1, 0),
+        lambda: geometric_inhomogeneous(5, 5, 0),
+        lambda: geometric_inhomogeneous(5, -1, 0),
+        lambda: geometric_inhomogeneous(5, 2, 0, dimension=0),
+        lambda: geometric_inhomogeneous(5, 2, 0, temperature=0.0),
+        lambda: geometric_inhomogeneous(5, 2, 0, temperature=1.0),
+        lambda: geometric_inhomogeneous(5, 2, 0, long_range=1.5),
     ],
 )
 def test_impossible_parameters_are_refused(make: Callable[[], Graph]) -> None:
@@ -219,3 +227,29 @@ def test_small_regular_graphs_are_close_to_uniform() -> None:
         for seed in range(samples)
     )
     assert abs(bipartite / samples - 1 / 7) < 4 * math.sqrt(6 / 49 / samples)
+
+
+@pytest.mark.parametrize("d", [0, 3, 20, 60])
+@pytest.mark.parametrize(("dimension", "long_range"), [(1, 0.0), (2, 0.15), (3, 1.0)])
+def test_geometric_graph_has_its_mean_degree(d: int, dimension: int, long_range: float) -> None:
+    graphs = [geometric_inhomogeneous(300, d, i, dimension, 0.6, long_range) for i in range(6)]
+    found = np.mean([2 * graph.m / graph.n for graph in graphs])
+    assert abs(found - d) <= 5 * math.sqrt(2 * d / (300 * 6))
+
+
+def test_geometric_graph_of_all_pairs_is_complete() -> None:
+    for n in range(4):
+        assert geometric_inhomogeneous(n, max(n - 1, 0), 1, 2, 0.5, 0.0).m == n * (n - 1) // 2
+
+
+def test_distance_clusters_a_geometric_graph_and_long_range_edges_do_not() -> None:
+    near, mixed, far = (
+        nx.transitivity(
+            nx.from_scipy_sparse_array(
+                geometric_inhomogeneous(400, 20, 1, 2, 0.3, share).to_scipy()
+            )
+        )
+        for share in (0.0, 0.3, 1.0)
+    )
+    assert near > 1.2 * mixed
+    assert mixed > 1.2 * far
