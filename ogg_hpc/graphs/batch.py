@@ -192,6 +192,11 @@ class GraphBatch:
         return self.comm.device.from_host(self.graph_of[self.lo : self.hi])
 
     @cached_property
+    def _graph_of(self) -> Any:
+        """`graph_of` on the device."""
+        return self.comm.device.from_host(self.graph_of)
+
+    @cached_property
     def group_of(self) -> NDArray[np.int64]:
         """(nodes, copies) group, ``graph * copies + copy``, of each position; on the host."""
         return self.graph_of[:, None] * self.copies + np.arange(self.copies)
@@ -232,6 +237,10 @@ class GraphBatch:
                 self.group_of[self.comm.device.to_host(mask)], minlength=self.groups
             ).reshape(-1, self.copies)
         )
+
+    def spread(self, values: Any) -> Any:
+        """Return the (nodes, copies) array that has each graph's row of (G, copies) values."""
+        return values[self._graph_of]
 
     # Sums over neighbours of masks: exact, being sums of small integers.
 

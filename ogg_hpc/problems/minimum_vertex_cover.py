@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.node_sets import mask_of, not_a_set
 from ogg_hpc.problems.problem import PartialSolution, Problem, Residual
 
 
@@ -46,14 +47,9 @@ class MinimumVertexCover(Problem):
         O(n + m).
         """
         nodes = np.asarray(nodes, dtype=np.int64)
-        outside = nodes[(nodes < 0) | (nodes >= graph.n)]
-        if outside.size:
-            return f"node id {outside[0]} is outside 0 … {graph.n - 1}"
-        times = np.bincount(nodes, minlength=graph.n)
-        repeated = np.flatnonzero(times > 1)
-        if repeated.size:
-            return f"node {graph.labels_of(repeated[:1])[0]} is in the cover more than once"
-        covered = times > 0
+        if wrong := not_a_set(graph, nodes, "the cover"):
+            return wrong
+        covered = mask_of(graph, nodes)
         loops = graph.looped[~covered[graph.looped]]
         if loops.size:
             node = graph.labels_of(loops[:1])[0]

@@ -34,6 +34,9 @@ class Residual(Protocol):
     def count(self, mask: Any) -> Any:
         """Return for each graph the number of nodes inside a replicated mask."""
 
+    def spread(self, values: Any) -> Any:
+        """Return for each node its graph's row of a (graphs, copies) array."""
+
 
 @dataclass
 class PartialSolution:
@@ -123,6 +126,15 @@ class Problem(ABC):
         """Return (graphs, copies) rewards of choosing a mask, before it is applied (collective)."""
 
     # Facts about a whole graph.
+
+    def as_vertex_cover(self, graph: Graph) -> Graph | None:
+        """Return a graph on the same nodes whose covers are the complements of the solutions.
+
+        A set of nodes is feasible exactly if all other nodes are a vertex cover of that graph, and
+        the objective is the number of nodes. Vertex cover policies can then solve the problem,
+        exactly as well. None where there is no such graph.
+        """
+        return None
 
     def forced(self, graph: Graph) -> NDArray[np.int64]:
         """Return nodes that every feasible solution holds and the rules cannot see."""

@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.problems.maximum_clique import MaximumClique
+from ogg_hpc.problems.maximum_independent_set import MaximumIndependentSet
+from ogg_hpc.problems.minimum_dominating_set import MinimumDominatingSet
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Problem
 
-_PROBLEMS: dict[str, type[Problem]] = {problem.name: problem for problem in (MinimumVertexCover,)}
+_PROBLEMS: dict[str, type[Problem]] = {
+    problem.name: problem
+    for problem in (
+        MinimumVertexCover,
+        MaximumIndependentSet,
+        MaximumClique,
+        MinimumDominatingSet,
+    )
+}
 
 
 def problem_names() -> list[str]:

@@ -1,0 +1,85 @@
+"""Minimum dominating set: the fewest nodes that have every other node as a neighbour."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.node_sets import mask_of, not_a_set
+from ogg_hpc.problems.problem import PartialSolution, Problem, Residual
+
+
+class MinimumDominatingSet(Problem):
+    """Choose nodes until each is chosen or has a chosen neighbour.
+
+    Active nodes are those not yet dominated. A dominated node stays a candidate as long as it has
+    an active neighbour. Self loops do not matter.
+    """
+
+    name: ClassVar[str] = "mds"
+    maximize: ClassVar[bool] = False
+    several_at_once: ClassVar[bool] = True
+
+    def candidates(self, solution: PartialSolution, degrees: Any, batch: Residual) -> Any:
+        """Return the nodes that would dominate an active one; see `Problem.candidates`."""
+        return batch.local(solution.active) | (degrees > 0)
+
+    def choose(self, solution: PartialSolution, chosen: Any, batch: Residual) -> None:
+        """Take nodes into the set; they and their neighbours are dominated."""
+        solution.selected |= chosen
+        solution.active &= ~(chosen | batch.adjacent(chosen))
+
+    def reward(self, solution: PartialSolution, chosen: Any, batch: Residual) -> Any:
+        """Return minus the number of nodes chosen in each graph; see `Problem.reward`."""
+        return -batch.count(chosen)
+
+    def violation(self, graph: Graph, nodes: NDArray[np.int64]) -> str | None:
+        """Name an id that is no node, a node given twice, or a node that is not dominated.
+
+        O(n + m).
+        """
+        nodes = np.asarray(nodes, dtype=np.int64)
+        if wrong := not_a_set(graph, nodes, "the dominating set"):
+            return wrong
+        inside = mask_of(graph, nodes)
+        dominated = inside.copy()
+        dominated[graph.columns[inside[graph.rows]]] = True
+        alone = np.flatnonzero(~dominated)
+        if alone.size:
+            node = graph.labels_of(alone[:1])[0]
+            return f"node {node} is not dominated: neither it nor a neighbour is in the set"
+        return None
+
+    def objective(self, graph: Graph, nodes: NDArray[np.int64]) -> float:
+        """Return the number of nodes."""
+        return float(len(nodes))
+
+    def improve(self, graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Remove redundant nodes: the result is minimal, within `nodes`, in their order.
+
+        O(n log n + m), compiled.
+        """
+        from ogg_hpc.problems.domination import without_redundant_dominators
+
+        return without_redundant_dominators(graph, nodes)
+
+    def bound(self, graph: Graph) -> float:
+        """Return the packing bound; see `domination.packing_bound`."""
+        from ogg_hpc.problems.domination import packing_bound
+
+        return float(packing_bound(graph))
+
+    def optimum(self, graph: Graph) -> float | None:
+        """Return the domination number of a graph of at most 40 nodes."""
+        from ogg_hpc.problems.domination import domination_number
+
+        return float(domination_number(graph)) if graph.n <= 40 else None
+
+    def greedy(self, graph: Graph) -> NDArray[np.int64]:
+        """Return the greedy set of largest new coverage without its redundant nodes."""
+        from ogg_hpc.problems.domination import greedy_dominating_set
+
+        return self.improve(graph, greedy_dominating_set(graph))
