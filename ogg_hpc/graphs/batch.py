@@ -242,6 +242,15 @@ class GraphBatch:
         """Return the (nodes, copies) array that has each graph's row of (G, copies) values."""
         return values[self._graph_of]
 
+    def total(self, values: Any) -> Any:
+        """Return the (G, copies) sums of all ranks' (rows, copies) values (collective).
+
+        Added up in the order of the nodes, so that rounding does not depend on the ranks.
+        """
+        everywhere = self.comm.device.to_host(self.comm.allgatherv(values, self.counts))
+        sums = np.bincount(self.group_of.reshape(-1), everywhere.reshape(-1), self.groups)
+        return self.comm.device.from_host(sums.reshape(-1, self.copies))
+
     # Sums over neighbours of masks: exact, being sums of small integers.
 
     def degrees(self, active: Any) -> Any:

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import MissingExtraError, SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.bounds import double_cover_bound
+from ogg_hpc.problems.greedy_cut import entry_weights, flip_gains, move
+from ogg_hpc.problems.maximum_cut import MaximumCut
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Problem
 
@@ -46,21 +48,24 @@ class ExactResult:
 def brute_force(problem: Problem, graph: Graph) -> NDArray[np.int64]:
     """Return the sorted ids of a best feasible set, found by looking at all 2^n sets.
 
-    Vertex cover has a compiled path for n <= 24 (below a second there); any other problem is
-    asked for the violation and the objective of each set, n <= 16.
+    Vertex cover and maximum cut have compiled paths for n <= 24 (below a second there); any other
+    problem is asked for the violation and the objective of each set, n <= 16.
 
     Raises
     ------
     SettingsError
         A graph that is too large, or one without a feasible set.
     """
-    limit = 24 if isinstance(problem, MinimumVertexCover) else 16
+    compiled = isinstance(problem, MinimumVertexCover | MaximumCut)
+    limit = 24 if compiled else 16
     if graph.n > limit:
         raise SettingsError(
             f"brute force takes at most {limit} nodes for {problem.name}, not {graph.n}"
         )
     if isinstance(problem, MinimumVertexCover):
         return _smallest_cover(graph)
+    if isinstance(problem, MaximumCut):
+        return _ids(_search_cuts(graph.row_offsets, graph.columns, entry_weights(graph)))
     return _best_of_all_sets(problem, graph)
 
 
@@ -107,6 +112,28 @@ def _search_covers(neighbours: NDArray[np.int64]) -> int:
                 break
         if covers:
             best, best_size = code, size
+    return best
+
+
+@njit(cache=True)
+def _search_cuts(
+    row_offsets: NDArray[np.int64], columns: NDArray[Any], weights: NDArray[np.float64]
+) -> int:
+    n = len(row_offsets) - 1
+    side, gains = np.zeros(n, np.bool_), np.empty(n)
+    flip_gains(row_offsets, columns, weights, side, gains)
+    best, best_value, code, value = 0, 0.0, 0, 0.0
+    # By a Gray code, each set but the first differs from the one before in one node; the last
+    # node stays where it is.
+    for step in range(1, 1 << max(n - 1, 0)):
+        v = 0
+        while not step >> v & 1:
+            v += 1
+        value += gains[v]
+        move(row_offsets, columns, weights, side, gains, v)
+        code ^= 1 << v
+        if value > best_value:
+            best, best_value = code, value
     return best
 
 

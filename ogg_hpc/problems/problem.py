@@ -34,8 +34,21 @@ class Residual(Protocol):
     def count(self, mask: Any) -> Any:
         """Return for each graph the number of nodes inside a replicated mask."""
 
+    def edge_sums(self, mask: Any) -> tuple[Any, Any]:
+        """Return the sums of the positive and of the negated negative weights into a mask.
+
+        For each of this rank's rows; without weights each edge counts 1.
+        """
+
+    def total(self, values: Any) -> Any:
+        """Return for each graph the sum of all ranks' rows (collective)."""
+
     def spread(self, values: Any) -> Any:
         """Return for each node its graph's row of a (graphs, copies) array."""
+
+
+Heuristic = Callable[[Graph], NDArray[np.int64]]
+"""Finds a feasible solution by a plain rule."""
 
 
 @dataclass
@@ -183,6 +196,13 @@ class Problem(ABC):
     def optimum(self, graph: Graph) -> float | None:
         """Return the best objective of a graph so small that it is found at once, else None."""
         return None
+
+    def heuristics(self) -> dict[str, Heuristic]:
+        """Return plain heuristics by the names that ``--policy`` takes, the best one first.
+
+        A solve without a policy falls back on the first where none is shipped for the problem.
+        """
+        return {}
 
     def greedy(self, graph: Graph) -> NDArray[np.int64] | None:
         """Return a good solution by a plain heuristic, to compare with; None without one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.problems.maximum_clique import MaximumClique
+from ogg_hpc.problems.maximum_cut import MaximumCut
 from ogg_hpc.problems.maximum_independent_set import MaximumIndependentSet
 from ogg_hpc.problems.minimum_dominating_set import MinimumDominatingSet
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
@@ -16,6 +17,7 @@ _PROBLEMS: dict[str, type[Problem]] = {
         MaximumIndependentSet,
         MaximumClique,
         MinimumDominatingSet,
+        MaximumCut,
     )
 }
 

@@ -144,3 +144,10 @@ def test_unknown_collective_is_refused(comm, random_graph):
     blocks = [row_block(random_graph(4, seed=0), comm.rank, comm.size)]
     with pytest.raises(SettingsError, match="'gather' is unknown; use one of allgather, allreduce"):
         GraphBatch(comm, blocks, collective="gather")
+
+
+def test_total_is_the_sum_of_each_graphs_rows(case):
+    batch = case.batch
+    values = np.random.default_rng(3).normal(size=case.mask.shape)
+    expected = np.array([values[batch.graph_of == g].sum(axis=0) for g in range(len(batch.sizes))])
+    np.testing.assert_allclose(batch.total(batch.local(values)), expected)

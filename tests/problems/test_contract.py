@@ -17,8 +17,11 @@ class DenseBatch:
     def __init__(self, graphs):
         self.offsets = np.cumsum([0] + [graph.n for graph in graphs])
         self.adjacency = np.zeros((self.offsets[-1], self.offsets[-1]), dtype=np.int64)
+        self.weights = np.zeros(self.adjacency.shape)
         for graph, start in zip(graphs, self.offsets, strict=False):
             self.adjacency[start + graph.rows, start + graph.columns] = 1
+            block = slice(start, start + graph.n)
+            self.weights[block, block] = graph.to_scipy().toarray()
 
     def degrees(self, active):
         return self.adjacency @ active
@@ -32,8 +35,21 @@ class DenseBatch:
     def count(self, mask):
         return np.add.reduceat(mask.astype(np.int64), self.offsets[:-1], axis=0)
 
+    def edge_sums(self, mask):
+        return np.maximum(self.weights, 0) @ mask, np.maximum(-self.weights, 0) @ mask
+
+    def total(self, values):
+        return np.add.reduceat(values, self.offsets[:-1], axis=0)
+
     def spread(self, values):
         return np.repeat(values, np.diff(self.offsets), axis=0)
+
+
+def with_weights(graph, seed):
+    """The graph with small whole weights of both signs."""
+    sources, targets, _ = graph.edges()
+    weights = np.random.default_rng(seed).integers(-2, 5, len(sources))
+    return Graph.from_edges(graph.n, sources, targets, weights)
 
 
 @pytest.fixture(params=problem_names())
@@ -51,6 +67,8 @@ def test_random_game(problem, seed, at_once):
         Graph.from_networkx(nx.gnp_random_graph(n, p, seed=seed))
         for n, p in [(12, 0.3), (1, 0.5), (20, 0.15), (7, 0.0)]
     ]
+    if problem.uses_weights:
+        graphs = [with_weights(graph, seed) for graph in graphs]
     batch, copies = DenseBatch(graphs), 2
     shape = (batch.offsets[-1], copies)
     solution = PartialSolution(np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool))

@@ -1,0 +1,88 @@
+"""Maximum cut: two sides with as much edge weight between them as possible."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.node_sets import mask_of, not_a_set
+from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residual
+
+
+class MaximumCut(Problem):
+    """Choose the nodes of one side; edges between the two sides earn their weights.
+
+    Weights may have any sign; without weights each edge counts 1. A self loop never crosses. By
+    the rules of a search a node is put into the side S as long as that earns something; no node
+    leaves the graph.
+    """
+
+    name: ClassVar[str] = "maxcut"
+    maximize: ClassVar[bool] = True
+    uses_weights: ClassVar[bool] = True
+
+    def candidates(self, solution: PartialSolution, degrees: Any, batch: Residual) -> Any:
+        """Return the nodes outside S that would add to the cut; see `Problem.candidates`."""
+        outside = batch.local(~solution.selected)
+        return outside & (_gains(solution.selected, ~solution.selected, batch) > 0)
+
+    def choose(self, solution: PartialSolution, chosen: Any, batch: Residual) -> None:
+        """Put nodes into S; see `Problem.choose`."""
+        solution.selected |= chosen
+
+    def reward(self, solution: PartialSolution, chosen: Any, batch: Residual) -> Any:
+        """Return what the cut of each graph grows by; see `Problem.reward`."""
+        outside = ~(solution.selected | chosen)
+        gains = _gains(solution.selected, outside, batch)
+        return batch.total(gains * batch.local(chosen))
+
+    def violation(self, graph: Graph, nodes: NDArray[np.int64]) -> str | None:
+        """Name an id that is no node or a node given twice; any set of nodes is a side."""
+        return not_a_set(graph, np.asarray(nodes, dtype=np.int64), "the side")
+
+    def objective(self, graph: Graph, nodes: NDArray[np.int64]) -> float:
+        """Return the weight of the edges between the nodes and all others. O(n + m)."""
+        side = mask_of(graph, nodes)
+        sources, targets, weights = graph.edges()
+        crosses = side[sources] != side[targets]
+        return float(np.sum(crosses if weights is None else weights * crosses))
+
+    def improve(self, graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Move single nodes to the other side while that adds to the cut; return sorted ids."""
+        from ogg_hpc.problems.greedy_cut import one_flip
+
+        return one_flip(graph, nodes)
+
+    def bound(self, graph: Graph) -> float:
+        """Return the better of two bounds; see `cut_bounds`."""
+        from ogg_hpc.problems.cut_bounds import cut_bound
+
+        return cut_bound(graph)
+
+    def optimum(self, graph: Graph) -> float | None:
+        """Return the largest cut of a graph of at most 22 nodes."""
+        from ogg_hpc.problems.exact import brute_force
+
+        return self.objective(graph, brute_force(self, graph)) if graph.n <= 22 else None
+
+    def heuristics(self) -> dict[str, Heuristic]:
+        """Return ``sg3``; see `greedy_cut`."""
+        from ogg_hpc.problems.greedy_cut import sg3
+
+        return {"sg3": sg3}
+
+    def greedy(self, graph: Graph) -> NDArray[np.int64]:
+        """Return the cut of `greedy_cut.sg3` after moves of single nodes."""
+        from ogg_hpc.problems.greedy_cut import sg3
+
+        return self.improve(graph, sg3(graph))
+
+
+def _gains(selected: Any, outside: Any, batch: Residual) -> Any:
+    """Return for each of this rank's rows its weight to one mask less that to another."""
+    positive, negative = batch.edge_sums(outside)
+    inner_positive, inner_negative = batch.edge_sums(selected)
+    return positive - negative - (inner_positive - inner_negative)
