@@ -1,0 +1,87 @@
+"""Generated graphs named by a text, such as ``er:n=250,p=0.15,count=20,seed=7``."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.generators import GENERATORS
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.runtime.random import hash64, stream
+
+_TYPES = {"int": int, "float": float}  # of the generators' parameters
+
+
+@dataclass(frozen=True)
+class Family:
+    """Graphs of one generator: graph i is a function of the parameters, the seed and i.
+
+    They are those that ``ogg-hpc data generate`` makes of the same parameters.
+
+    Attributes
+    ----------
+    generator
+        A key of `GENERATORS`.
+    parameters
+        Its parameters, without the seed.
+    count
+        How many graphs there are.
+    seed
+        Seed of all of them.
+    """
+
+    generator: str
+    parameters: dict[str, int | float]
+    count: int = 1
+    seed: int = 0
+
+    def graph(self, i: int) -> Graph:
+        """Return graph i."""
+        seed = int(hash64(self.seed, stream("graph"), i))
+        return GENERATORS[self.generator](**self.parameters, seed=seed)
+
+
+def is_family(text: str) -> bool:
+    """Return whether a text means a family rather than a file."""
+    return re.match(r"\w+:(\w+=|$)", text) is not None
+
+
+def parse_family(text: str) -> Family:
+    """Return the family that ``GENERATOR:NAME=VALUE,…`` means.
+
+    The names are those of the generator's parameters, ``count`` (1) and ``seed`` (0).
+
+    Raises
+    ------
+    SettingsError
+        An unknown generator or name, one that is missing or given twice, or a value that is no
+        number.
+    """
+    kind, _, rest = text.partition(":")
+    if kind not in GENERATORS:
+        raise SettingsError(f"{text}: family {kind!r} is unknown; use {', '.join(GENERATORS)}")
+    takes = dict(inspect.signature(GENERATORS[kind]).parameters)
+    del takes["seed"]
+    types = {name: _TYPES[str(each.annotation)] for name, each in takes.items()}
+    types |= {"count": int, "seed": int}
+    values: dict[str, int | float] = {}
+    for part in filter(None, rest.split(",")):
+        name, _, value = part.partition("=")
+        if name not in types or name in values:
+            fault = "is given twice" if name in values else "is unknown"
+            raise SettingsError(f"{text}: {name!r} {fault}; {kind} takes {', '.join(types)}")
+        try:
+            values[name] = types[name](value)
+        except ValueError:
+            number = "a number" if types[name] is float else "a whole number"
+            raise SettingsError(f"{text}: {name} has to be {number}, not {value!r}") from None
+    needed = [name for name, each in takes.items() if each.default is each.empty]
+    missing = [name for name in needed if name not in values]
+    if missing:
+        raise SettingsError(f"{text}: {kind} needs {', '.join(missing)} too")
+    count, seed = int(values.pop("count", 1)), int(values.pop("seed", 0))
+    if count < 1:
+        raise SettingsError(f"{text}: count must be at least 1, not {count}")
+    return Family(kind, values, count, seed)
