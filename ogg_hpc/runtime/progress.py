@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from ogg_hpc.runtime.communicator import Communicator
 
+_taken = False  # whether this process is inside a block of `progress_bar`
+
 
 @contextmanager
 def progress_bar(
@@ -16,7 +18,8 @@ def progress_bar(
     """Yield a function that shows how much is done and a short text.
 
     Where rank 0's standard error is no terminal, the function does nothing: log files hold
-    lines, not bars.
+    lines, not bars. Within the block, further bars do nothing either, on any rank: one graph of
+    many that are solved on their own has no say.
 
     Parameters
     ----------
@@ -27,9 +30,21 @@ def progress_bar(
     total
         How much there is to do.
     """
-    if comm.rank != 0 or not sys.stderr.isatty():
-        yield lambda done, text: None
-        return
+    global _taken
+    shown = not _taken and comm.rank == 0 and sys.stderr.isatty()
+    outer, _taken = _taken, True
+    try:
+        if shown:
+            with _bar(description, total) as update:
+                yield update
+        else:
+            yield lambda done, text: None
+    finally:
+        _taken = outer
+
+
+@contextmanager
+def _bar(description: str, total: int) -> Iterator[Callable[[int, str], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
