@@ -9,10 +9,12 @@ EXTRAS = {
     "mpi": ["mpi4py>=4.0", "mpich>=4.2"],
     "cuda12": ["cupy-cuda12x>=14.0"],
     "cuda13": ["cupy-cuda13x>=14.0"],
+    "plot": ["matplotlib>=3.8"],
     "solvers": ["ortools>=9.10", "highspy>=1.7"],
     "tensorboard": ["tensorboard>=2.17"],
     "dev": [
         "hypothesis>=6.100",
+        "matplotlib>=3.8",
         "mypy>=1.11",
         # The CUDA compiler as a library; 12 is the last with code for V100.
         "nvidia-cuda-nvrtc-cu12>=12.8; platform_system == 'Linux'",
