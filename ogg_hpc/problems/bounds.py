@@ -22,7 +22,7 @@ def matching_bound(graph: Graph) -> int:
     Nodes of small degree are matched first, each to its free neighbour of smallest degree.
     At least half of a maximum matching. O(n log n + m), compiled.
     """
-    return len(graph.looped) + int(np.count_nonzero(_greedy_matching(graph) >= 0)) // 2
+    return len(graph.looped) + int(np.count_nonzero(greedy_matching(graph) >= 0)) // 2
 
 
 def double_cover_bound(graph: Graph) -> int:
@@ -37,12 +37,15 @@ def double_cover_bound(graph: Graph) -> int:
     .. [1] G. L. Nemhauser and L. E. Trotter, "Vertex packings: structural properties and
        algorithms", Mathematical Programming 8, 232-248, 1975.
     """
-    size = matching_size(graph.row_offsets, graph.columns, _greedy_matching(graph))
+    size = matching_size(graph.row_offsets, graph.columns, greedy_matching(graph))
     return len(graph.looped) + (size + 1) // 2
 
 
-def _greedy_matching(graph: Graph) -> NDArray[np.int64]:
-    """Return the partner of each node, -1 for none, -2 for nodes with a self loop."""
+def greedy_matching(graph: Graph) -> NDArray[np.int64]:
+    """Return the partner of each node, -1 for none, -2 for nodes with a self loop.
+
+    Nodes of small degree are matched first, each to its free neighbour of smallest degree.
+    """
     partner = np.full(graph.n, -1)
     partner[graph.looped] = -2
     order = np.argsort(graph.degrees, kind="stable")

@@ -15,12 +15,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 
-def matching_size(
+def maximum_matching(
     row_offsets: NDArray[np.int64],
     columns: NDArray[Any],
     partner: NDArray[np.int64],
-) -> int:
-    """Return the size of a maximum matching of the double cover.
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a maximum matching of the double cover.
 
     Parameters
     ----------
@@ -29,6 +29,11 @@ def matching_size(
     partner
         (n,) the partner of each node in a matching of the graph to start from, -1 for none, -2
         for nodes that are not there.
+
+    Returns
+    -------
+    right_of, left_of : (n,) int64
+        The right partner of each left node, and the left partner of each right node; -1 for none.
 
     Notes
     -----
@@ -39,6 +44,16 @@ def matching_size(
     level, queue = np.empty(n, np.int64), np.empty(n, np.int64)
     while _find_levels(row_offsets, columns, right_of, left_of, level, queue):
         _augment(row_offsets, columns, right_of, left_of, level, queue)
+    return right_of, left_of
+
+
+def matching_size(
+    row_offsets: NDArray[np.int64],
+    columns: NDArray[Any],
+    partner: NDArray[np.int64],
+) -> int:
+    """Return the size of a maximum matching, which see."""
+    right_of, _ = maximum_matching(row_offsets, columns, partner)
     return int(np.count_nonzero(right_of >= 0))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
-from ogg_hpc.problems.problem import PartialSolution, Problem, Residual
+from ogg_hpc.problems.problem import PartialSolution, Problem, Reduction, Residual
 
 
 class MinimumVertexCover(Problem):
@@ -74,6 +74,21 @@ class MinimumVertexCover(Problem):
         from ogg_hpc.problems.redundancy import without_redundant_nodes
 
         return without_redundant_nodes(graph, nodes)
+
+    def reduce(self, graph: Graph) -> Reduction | None:
+        """Return the kernel of `cover_reductions`, None where a subclass asks for other covers."""
+        from ogg_hpc.problems.cover_reductions import reduce_cover
+
+        return reduce_cover(graph) if self._asks_for_covers() else None
+
+    def _asks_for_covers(self) -> bool:
+        """Return whether this is the same question: a subclass may have only other rules."""
+        plain, own = MinimumVertexCover, type(self)
+        return (
+            own.objective is plain.objective
+            and own.violation is plain.violation
+            and not own.uses_weights
+        )
 
     def bound(self, graph: Graph) -> float:
         """Return the linear-programming bound; see `bounds.double_cover_bound`."""
