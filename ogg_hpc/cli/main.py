@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from ogg_hpc.cli import data, info, solve, train, verify
+from ogg_hpc.cli import data, evaluate, info, solve, train, verify
 from ogg_hpc.errors import OggError
 from ogg_hpc.runtime.launch import end_job, promised_rank, promised_size, start
 
@@ -34,7 +34,7 @@ def build_parser() -> argparse.ArgumentParser:
         "on P ranks under mpiexec -n P, srun or jsrun.",
     )
     subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for command in (info, data, solve, verify, train):
+    for command in (info, data, solve, verify, train, evaluate):
         command.add_parser(subcommands)
     return parser
 

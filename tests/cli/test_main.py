@@ -4,7 +4,7 @@ import sys
 import pytest
 
 HEAVY = ("torch", "scipy", "numba", "h5py", "mpi4py", "cupy", "networkx")
-COMMANDS = ("info", "data", "solve", "verify", "train")
+COMMANDS = ("info", "data", "solve", "verify", "train", "evaluate")
 
 
 def loaded_by(code, environment):
@@ -27,6 +27,7 @@ def loaded_by(code, environment):
         "from ogg_hpc.cli.main import main\nmain(['--help'])",
         "from ogg_hpc.cli.main import main\nmain(['solve', '--help'])",
         "from ogg_hpc.cli.main import main\nmain(['train', '--help'])",
+        "from ogg_hpc.cli.main import main\nmain(['evaluate', '--help'])",
     ],
 )
 def test_help_loads_no_heavy_library(code, clean_environment):
@@ -51,7 +52,7 @@ def test_every_command_explains_itself(ogg, command):
     assert "xample" in out or command == "data"  # which has subcommands of its own
 
 
-@pytest.mark.parametrize("command", ["info", "solve", "train"])
+@pytest.mark.parametrize("command", ["info", "solve", "train", "evaluate"])
 def test_every_option_states_its_default(ogg, command):
     _, out, _ = ogg(command, "--help")
     options = out.partition("options:")[2].partition("examples:")[0].split("\n  -")[1:]

@@ -1,0 +1,89 @@
+"""The graphs that a command line lists: files, folders, stores and generated families."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ogg_hpc.errors import InputError
+from ogg_hpc.graphs.families import is_family, parse_family
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.members import members
+from ogg_hpc.graphs.shards import MANIFEST
+from ogg_hpc.problems.graph_input import read_undirected
+
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One graph of a list, not yet read or made.
+
+    Attributes
+    ----------
+    family : str
+        What it is reported with: the folder of a file, the store of several graphs, or the text
+        of a generated family.
+    path : str
+        The file, ``STORE:INDEX``, or ``FAMILY:INDEX``.
+    index : int or None
+        Its number in a generated family, None for a file.
+    """
+
+    family: str
+    path: str
+    index: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name without folder and suffixes, such as ``socfb-MIT``."""
+        if self.index is not None:
+            return self.path
+        name = Path(self.path)
+        return Path(name.stem).stem if name.suffix in _COMPRESSED else name.stem
+
+    def read(self, file_format: str | None = None, undirected: bool = False) -> Graph:
+        """Read the file or make the graph; parameters as in `read_undirected`."""
+        if self.index is not None:
+            return parse_family(self.family).graph(self.index)
+        return read_undirected(self.path, file_format, undirected)
+
+
+def listed(sources: Iterable[str]) -> list[Listed]:
+    """Return all graphs that a list of sources stands for, in its order.
+
+    A folder that is no store stands for all files in it, by name.
+
+    Raises
+    ------
+    InputError
+        A file that is missing, a store that cannot be read, or a folder without a file.
+    SettingsError
+        A family that cannot be; see `parse_family`.
+    """
+    return [graph for source in sources for graph in _listed(source)]
+
+
+def _listed(source: str) -> Iterator[Listed]:
+    path = Path(source)
+    if is_family(source) and not path.exists():
+        for i in range(parse_family(source).count):
+            yield Listed(source, f"{source}:{i}", i)
+    elif path.is_dir() and not (path / MANIFEST).exists():
+        files = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
+        if not files:
+            raise InputError(path, "the folder holds no graph file")
+        for file in files:
+            yield from _members(str(file))
+    else:
+        yield from _members(source)
+
+
+def _members(path: str) -> Iterator[Listed]:
+    store, _, index = path.rpartition(":")
+    if not Path(path).exists() and not (index.isdigit() and Path(store).exists()):
+        raise InputError(path, "no such file; check the path")
+    names = members(path)
+    for name in names:
+        yield Listed(str(Path(path).parent) if name == path else path, name)
