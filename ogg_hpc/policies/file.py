@@ -140,15 +140,15 @@ def shipped_policies() -> list[str]:
     return sorted(entry.name[:-4] for entry in folder.iterdir() if entry.name.endswith(".npz"))
 
 
-def load_policy(spec: str, problem: str) -> StoredPolicy:
+def load_policy(spec: str, *problems: str) -> StoredPolicy:
     """Read a policy from a file, or one that comes with the package by its name.
 
     Parameters
     ----------
     spec
         Name or path.
-    problem
-        The problem it is wanted for.
+    problems
+        The problems it may have been trained for.
 
     Raises
     ------
@@ -184,8 +184,9 @@ def load_policy(spec: str, problem: str) -> StoredPolicy:
         raise InputError(path, "some parameters are not finite: the training had diverged")
     if metadata["sha256"] != _digest(arrays):
         raise InputError(path, "checksum mismatch: the file is damaged; restore or train it again")
-    if metadata["problem"] != problem:
-        raise SettingsError(f"{path} was trained for {metadata['problem']}, not for {problem}")
+    if metadata["problem"] not in problems:
+        wanted = " or ".join(problems)
+        raise SettingsError(f"{path} was trained for {metadata['problem']}, not for {wanted}")
     return StoredPolicy(
         path,
         metadata["policy"],

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
-from ogg_hpc.problems.problem import PartialSolution, Problem, Residual
+from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residual
 
 
 class MaximumClique(Problem):
@@ -96,6 +96,10 @@ class MaximumClique(Problem):
         from ogg_hpc.problems.independence import independence_number
 
         return float(independence_number(complement(graph))) if graph.n <= 40 else None
+
+    def heuristics(self) -> dict[str, Heuristic]:
+        """Return ``greedy``, which does without the complement."""
+        return {"greedy": self.greedy}
 
     def greedy(self, graph: Graph) -> NDArray[np.int64]:
         """Return a maximal clique by the largest number of common neighbours."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
-from ogg_hpc.problems.problem import PartialSolution, Problem, Residual
+from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residual
 
 
 class MinimumDominatingSet(Problem):
@@ -77,6 +77,12 @@ class MinimumDominatingSet(Problem):
         from ogg_hpc.problems.domination import domination_number
 
         return float(domination_number(graph)) if graph.n <= 40 else None
+
+    def heuristics(self) -> dict[str, Heuristic]:
+        """Return ``greedy``, by the largest new coverage."""
+        from ogg_hpc.problems.domination import greedy_dominating_set
+
+        return {"greedy": greedy_dominating_set}
 
     def greedy(self, graph: Graph) -> NDArray[np.int64]:
         """Return the greedy set of largest new coverage without its redundant nodes."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
-from ogg_hpc.problems.problem import PartialSolution, Problem, Reduction, Residual
+from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Reduction, Residual
 
 
 class MinimumVertexCover(Problem):
@@ -101,6 +101,15 @@ class MinimumVertexCover(Problem):
         from ogg_hpc.problems.independence import independence_number
 
         return float(graph.n - independence_number(graph)) if graph.n <= 40 else None
+
+    def heuristics(self) -> dict[str, Heuristic]:
+        """Return the two greedy covers by degree."""
+        from ogg_hpc.problems.greedy_cover import GREEDY
+
+        def holding_forced(greedy: Any) -> Heuristic:
+            return lambda graph: greedy(graph, self.forced(graph))
+
+        return {name: holding_forced(greedy) for name, greedy in GREEDY.items()}
 
     def greedy(self, graph: Graph) -> NDArray[np.int64]:
         """Return the maximum-degree greedy cover without its redundant nodes."""

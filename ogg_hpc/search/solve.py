@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -18,17 +18,15 @@ from ogg_hpc.graphs.batch import COLLECTIVES, GraphBatch
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import BALANCE, RowBlock, scatter_rows
 from ogg_hpc.policies.degree_messages import (
-    NETWORK,
     MessageScorer,
     TwoMessageForm,
     message_form,
     named_form,
 )
-from ogg_hpc.policies.file import StoredPolicy, load_policy
+from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import ScalarForm, scalar_form
 from ogg_hpc.problems.graph_input import read_undirected
-from ogg_hpc.problems.greedy_cover import GREEDY
-from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.problem import Problem, Reduction
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import graph_record, plain_number, write_solution
@@ -36,6 +34,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.search.approach import NO_FRONTIER, Approach, find_approach, has_cover_rules
 from ogg_hpc.search.policy_search import Scorer, SearchResult, search
 from ogg_hpc.search.polish import polish
 from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
@@ -43,7 +42,6 @@ from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
 T = TypeVar("T")
 
 ENGINES = ("auto", "reference", "frontier", "scalar")
-_NO_FRONTIER = "the frontier engine needs a structure2vec policy; use --engine auto"
 
 
 @dataclass(frozen=True)
@@ -56,8 +54,10 @@ class SolveSettings:
         Name of a problem, or ``FILE.py:CLASS``.
     policy
         Name of a shipped policy or of a heuristic (``max-degree``, ``min-degree``,
-        ``inverse-degree`` or ``inverse-degree:EXPONENT``, ``two-message``), or a parameter file;
-        None takes the policy shipped for the problem.
+        ``inverse-degree`` or ``inverse-degree:EXPONENT``, ``two-message``, or one of the
+        problem's own), or a parameter file; None takes the policy shipped for the problem, else
+        its best heuristic. Policies and heuristics of vertex cover also solve the problems whose
+        solutions are the complements of covers: maximum independent set and maximum clique.
     policy_class
         ``FILE.py:CLASS`` of the user's own network, if the parameter file is of one.
     select
@@ -66,8 +66,8 @@ class SolveSettings:
     engine
         ``reference`` (any network, and messages of degrees), ``frontier`` (structure2vec, by what
         a step changes), ``scalar`` (structure2vec of up to two layers and messages of degrees, by
-        integers; many times faster), or ``auto`` for the fastest that can be used. ``max-degree``
-        and ``min-degree`` need none: ``auto``.
+        integers; many times faster), or ``auto`` for the fastest that can be used. ``max-degree``,
+        ``min-degree`` and a problem's own heuristics need none: ``auto``.
     refresh_above
         A two-message policy sends a node's answer anew when it has moved by more than this share;
         0 for always.
@@ -167,32 +167,36 @@ def solve_graph(
 ) -> Solved:
     """Solve one graph as `solve` does, with all settings in one object (collective)."""
     clock, earlier = _Clock(), comm.report()
-    policy, problem, schedule, stored = comm.on_all(lambda: _check(settings))
+    problem, approach, schedule = comm.on_all(lambda: _check(settings))
+    rules = approach.rules
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
     with clock("read"):
         host = _OnRoot(comm, lambda: _as_graph(graph, settings, problem))
     if output is not None:
         comm.on_root(lambda: check_writable(output))
     with clock("reduce"):
-        reduction = _OnRoot(comm, lambda: _reduction(host.get(), problem, settings))
+        reduction = _OnRoot(comm, lambda: _reduction(host.get(), problem, rules, settings))
         kernel = _OnRoot(comm, lambda: reduction.get().kernel)
-    if policy in GREEDY:
+    if approach.heuristic is not None:
         with clock("policy"):
-            order = kernel.do(lambda g: GREEDY[policy](g, problem.forced(g)))
+            order = kernel.do(approach.heuristic)
         result, engine = SearchResult([order]), "host"
     else:
-        result, engine = _search(comm, kernel, problem, policy, stored, settings, schedule, clock)
+        result, engine = _search(comm, kernel, approach, settings, schedule, clock)
     with clock("polish"):
-        found = kernel.do(lambda g: problem.improve(g, result.solutions[0]))
+        found = kernel.do(lambda g: rules.improve(g, result.solutions[0]))
         if settings.polish > 0:
-            found = polish(comm, problem, kernel.value, found, settings.polish, settings.seed)
+            found = polish(comm, rules, kernel.value, found, settings.polish, settings.seed)
 
     def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
         around = reduction.get()
         with clock("polish"):
             nodes = np.sort(problem.improve(graph, around.lift(found)))
         with clock("bound"):
-            bound = plain_number(around.offset + problem.bound(around.kernel))
+            bound = around.offset + rules.bound(around.kernel)
+            if rules is not problem:  # a bound on covers
+                bound = min(graph.n - bound, problem.bound(graph))
+            bound = plain_number(bound)
         with clock("verify"):
             violation = problem.violation(graph, nodes)
             if violation:
@@ -209,14 +213,14 @@ def solve_graph(
             "gap": abs(objective - bound) / max(abs(objective), 1.0),
             "optimal": objective == bound,
             "reduced": {"nodes": around.kernel.n, "edges": around.kernel.m},
-            "warnings": list(graph.warnings),
+            "warnings": [*graph.warnings, *approach.warnings],
         }
 
     labels, record = host.do(finish)
     seconds = clock.report()
     record["reduced"]["seconds"] = seconds["reduce"]
     record |= {
-        "policy": policy,
+        "policy": approach.name,
         "engine": engine,
         "select": schedule.name,
         "steps": len(result.step_seconds) or len(result.solutions[0]),
@@ -236,17 +240,16 @@ def solve_graph(
 def _search(
     comm: Communicator,
     host: _OnRoot[Graph],
-    problem: Problem,
-    policy: str,
-    stored: StoredPolicy | None,
+    approach: Approach,
     settings: SolveSettings,
     schedule: Schedule,
     clock: _Clock,
 ) -> tuple[SearchResult, str]:
+    problem, stored = approach.rules, approach.stored
     with clock("setup"):
         block = scatter_rows(comm, host.value, settings.balance)
         forced = host.do(problem.forced)
-        form = comm.on_all(lambda: _form(policy, stored, problem, settings, block))
+        form = comm.on_all(lambda: _form(approach, settings, block))
     with progress_bar(comm, "solving", block.n) as show:
 
         def on_step(step: int, left: NDArray[np.int64]) -> None:
@@ -271,19 +274,20 @@ def _search(
 
 
 def _form(
-    policy: str,
-    stored: StoredPolicy | None,
-    problem: Problem,
-    settings: SolveSettings,
-    block: RowBlock,
+    approach: Approach, settings: SolveSettings, block: RowBlock
 ) -> ScalarForm | TwoMessageForm | None:
     """Return the policy's form of integers if that is what scores."""
+    stored = approach.stored
     if stored is None:
-        return named_form(policy, block.n, settings.refresh_above)
+        return named_form(approach.name, block.n, settings.refresh_above)
     form = message_form(stored, block.n, settings.refresh_above)
     if form is not None:
         return form
-    if _covers(problem) and block.weights is None and settings.engine in ("auto", "scalar"):
+    if (
+        has_cover_rules(approach.rules)
+        and block.weights is None
+        and settings.engine in ("auto", "scalar")
+    ):
         form = scalar_form(stored, block.entries / max(block.n, 1))
     if settings.engine == "scalar" and form is None:
         raise SettingsError(
@@ -291,16 +295,6 @@ def _form(
             "vertex cover and an unweighted graph; use --engine auto"
         )
     return form
-
-
-def _covers(problem: Problem) -> bool:
-    """Return whether a step's rules are those of vertex cover, which scalar engines follow."""
-    rules, own = MinimumVertexCover, type(problem)
-    return (
-        isinstance(problem, rules)
-        and own.candidates is rules.candidates
-        and own.choose is rules.choose
-    )
 
 
 def _scorer(
@@ -320,7 +314,7 @@ def _scorer(
     if wanted and can_follow(network):
         return FrontierScorer(network), "frontier"
     if settings.engine == "frontier":
-        raise SettingsError(_NO_FRONTIER)
+        raise SettingsError(NO_FRONTIER)
     return PolicyScorer(network), "reference"
 
 
@@ -394,13 +388,26 @@ def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:
     return graph if problem.uses_weights else graph.unweighted()
 
 
-def _reduction(graph: Graph, problem: Problem, settings: SolveSettings) -> Reduction:
-    """Return the problem's reduction, or the graph itself as its kernel."""
-    reduction = problem.reduce(graph) if settings.reduce else None
-    return Reduction(graph, 0, lambda nodes: nodes) if reduction is None else reduction
+def _reduction(
+    graph: Graph, problem: Problem, rules: Problem, settings: SolveSettings
+) -> Reduction:
+    """Return what the rules are played on, and how that becomes a solution of the problem."""
+    played = graph if rules is problem else problem.as_vertex_cover(graph)
+    if played is None:
+        raise SettingsError(
+            f"vertex covers do not solve {problem.name} on this graph; "
+            f"give --policy a policy trained for {problem.name}"
+        )
+    reduction = rules.reduce(played) if settings.reduce else None
+    if reduction is None:
+        reduction = Reduction(played, 0, lambda nodes: nodes)
+    if rules is problem:
+        return reduction
+    lift = reduction.lift
+    return replace(reduction, lift=lambda nodes: others(graph, lift(nodes)))
 
 
-def _check(settings: SolveSettings) -> tuple[str, Problem, Schedule, StoredPolicy | None]:
+def _check(settings: SolveSettings) -> tuple[Problem, Approach, Schedule]:
     """Return what is solved by what, and how, before a graph that may be large is read."""
     if settings.engine not in ENGINES:
         raise SettingsError(f"engine {settings.engine!r} is unknown; use {', '.join(ENGINES)}")
@@ -417,31 +424,8 @@ def _check(settings: SolveSettings) -> tuple[str, Problem, Schedule, StoredPolic
     if not 0 <= settings.polish < math.inf:
         raise SettingsError("polish takes seconds: a finite number, 0 for no local search")
     problem, schedule = problem_by_name(settings.problem), load_schedule(settings.select)
-    policy = settings.policy or problem.name
-    stored = _load(policy, problem, settings.engine)
-    return policy, problem, schedule if problem.several_at_once else ONE, stored
-
-
-def _load(policy: str, problem: Problem, engine: str) -> StoredPolicy | None:
-    """Return the policy's file, None for a rule that needs none."""
-    if policy in GREEDY:
-        if not isinstance(problem, MinimumVertexCover):
-            raise SettingsError(f"{policy} finds vertex covers, not {problem.name}")
-        if engine != "auto":
-            raise SettingsError(f"{policy} runs on rank 0 without an engine; use --engine auto")
-        return None
-    is_named = named_form(policy, n=0, refresh_above=0.0) is not None
-    stored = None if is_named else load_policy(policy, problem.name)
-    if stored is None or stored.network == NETWORK:
-        if not _covers(problem):
-            raise SettingsError(
-                f"{policy} finds vertex covers by their own rules, not {problem.name}"
-            )
-        if problem.uses_weights:
-            raise SettingsError(f"{policy} counts neighbours and reads no weights: choose another")
-        if engine == "frontier":
-            raise SettingsError(_NO_FRONTIER)
-    return stored
+    approach = find_approach(problem, settings.policy, settings.engine)
+    return problem, approach, schedule if approach.rules.several_at_once else ONE
 
 
 def _summary(seconds: list[float]) -> dict[str, float]:

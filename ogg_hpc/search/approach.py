@@ -1,0 +1,112 @@
+"""What solves a problem: a policy or a heuristic, by the rules of which problem."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.policies.degree_messages import NETWORK, named_form
+from ogg_hpc.policies.file import StoredPolicy, load_policy, shipped_policies
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.problems.problem import Heuristic, Problem
+
+NO_FRONTIER = "the frontier engine needs a structure2vec policy; use --engine auto"
+
+
+@dataclass(frozen=True)
+class Approach:
+    """A policy or a heuristic.
+
+    Attributes
+    ----------
+    name : str
+        What ``--policy`` takes.
+    rules : Problem
+        The problem that it solves: the one asked for, or vertex cover on the graph whose covers
+        are the complements of its solutions.
+    heuristic : callable, optional
+        Solves a whole graph on rank 0, without scores.
+    stored : StoredPolicy, optional
+        The policy's file, where there is one.
+    warnings : tuple of str
+        What the user should know about the choice.
+    """
+
+    name: str
+    rules: Problem
+    heuristic: Heuristic | None = None
+    stored: StoredPolicy | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def find_approach(problem: Problem, policy: str | None, engine: str) -> Approach:
+    """Return what solves a problem.
+
+    Parameters
+    ----------
+    problem
+        The problem asked for.
+    policy
+        Name of a policy or a heuristic, or a parameter file; None for the policy that is shipped
+        for the problem or for its vertex covers, else its first heuristic.
+    engine
+        What is to score by it.
+
+    Raises
+    ------
+    OggError
+        There is none of this name, or the problem or the engine cannot do with it.
+    """
+    cover = MinimumVertexCover() if _is_complement_of_cover(problem) else None
+    warnings: tuple[str, ...] = ()
+    if policy is None:
+        policy, warnings = _default(problem, cover)
+    for rules in (problem, cover):
+        heuristic = rules.heuristics().get(policy) if rules is not None else None
+        if rules is not None and heuristic is not None:
+            if engine != "auto":
+                raise SettingsError(f"{policy} runs on rank 0 without an engine; use --engine auto")
+            return Approach(policy, rules, heuristic, warnings=warnings)
+    if policy in MinimumVertexCover().heuristics():
+        raise SettingsError(f"{policy} finds vertex covers, not {problem.name}")
+    if named_form(policy, n=0, refresh_above=0.0) is not None:
+        rules, stored = cover or problem, None
+    else:
+        stored = load_policy(policy, problem.name, *(() if cover is None else (cover.name,)))
+        rules = problem if cover is None or stored.problem == problem.name else cover
+    if stored is None or stored.network == NETWORK:
+        if not has_cover_rules(rules):
+            raise SettingsError(
+                f"{policy} finds vertex covers by their own rules, not {problem.name}"
+            )
+        if problem.uses_weights:
+            raise SettingsError(f"{policy} counts neighbours and reads no weights: choose another")
+        if engine == "frontier":
+            raise SettingsError(NO_FRONTIER)
+    return Approach(policy, rules, stored=stored, warnings=warnings)
+
+
+def has_cover_rules(problem: Problem) -> bool:
+    """Return whether a step's rules are those of vertex cover, which scalar engines follow."""
+    rules, own = MinimumVertexCover, type(problem)
+    return (
+        isinstance(problem, rules)
+        and own.candidates is rules.candidates
+        and own.choose is rules.choose
+    )
+
+
+def _is_complement_of_cover(problem: Problem) -> bool:
+    return type(problem).as_vertex_cover is not Problem.as_vertex_cover
+
+
+def _default(problem: Problem, cover: Problem | None) -> tuple[str, tuple[str, ...]]:
+    """Return the best that comes with the package, and what to say about it."""
+    shipped = shipped_policies()
+    for rules in (problem, cover):
+        if rules is not None and rules.name in shipped:
+            return rules.name, ()
+    for heuristic in problem.heuristics():
+        said = f"no policy comes with the package for {problem.name}: solved by {heuristic}"
+        return heuristic, (said,)
+    return problem.name, ()
