@@ -20,6 +20,7 @@ examples:
   ogg-hpc solve graph.mtx
   mpiexec -n 4 ogg-hpc solve graph.mtx --problem mvc --policy runs/mvc/best.npz --json
   mpiexec -n 4 ogg-hpc solve graph.mtx --polish 10
+  ogg-hpc solve graph.mtx --problem clique --policy two-message
   ogg-hpc solve store.h5:3 --select one --output cover.json"""
 
 
@@ -34,14 +35,20 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("graph", metavar="GRAPH", help="a graph file, a store, or STORE:INDEX")
     parser.add_argument(
-        "--problem", default="mvc", help="mvc, or FILE.py:CLASS of your own (default: mvc)"
+        "--problem",
+        default="mvc",
+        metavar="NAME",
+        help="mvc: minimum vertex cover; mis: maximum independent set, and clique: maximum clique, "
+        "both also by the policies of mvc; mds: minimum dominating set; maxcut: maximum cut; or "
+        "FILE.py:CLASS of your own (default: mvc)",
     )
     parser.add_argument(
         "--policy",
         metavar="NAME|FILE",
         help="a shipped policy; a heuristic: max-degree, min-degree, inverse-degree[:EXPONENT], "
-        "the largest sum of deg^-EXPONENT over neighbours (1.25), or two-message; or a "
-        "parameter file such as runs/mvc/best.npz (default: the policy shipped for the problem)",
+        "the largest sum of deg^-EXPONENT over neighbours (1.25), or two-message; for maxcut sg3; "
+        "for mds and clique greedy; or a parameter file such as runs/mvc/best.npz (default: the "
+        "policy shipped for the problem, else its first heuristic)",
     )
     parser.add_argument(
         "--policy-class",
@@ -62,7 +69,7 @@ def add_parser(subparsers: Any) -> None:
         help="how scores are computed: reference (any network, and messages), frontier "
         "(structure2vec: only what a step changes), scalar (structure2vec of up to two layers, "
         "inverse-degree and two-message: faster still), or auto for the fastest that fits, and "
-        "for max-degree and min-degree, which need none (default: auto)",
+        "for max-degree, min-degree, sg3 and greedy, which need none (default: auto)",
     )
     parser.add_argument(
         "--refresh-above",
@@ -89,7 +96,8 @@ def add_parser(subparsers: Any) -> None:
         "--no-reduce",
         dest="reduce",
         action="store_false",
-        help="leave out the exact reductions that shrink the graph first: the policy alone",
+        help="leave out the exact reductions that shrink the graph first: the policy alone "
+        "(default: reduce)",
     )
     parser.add_argument(
         "--polish",
