@@ -51,7 +51,7 @@ def add_parser(subparsers: Any) -> None:
         "--policy",
         metavar="NAME|FILE",
         action="append",
-        help="what solve takes as --policy; may be repeated (default: the one shipped)",
+        help="what solve takes as --policy; may be repeated (default: as solve)",
     )
     parser.add_argument(
         "--policy-class",
@@ -87,15 +87,17 @@ def add_parser(subparsers: Any) -> None:
         default="",
         metavar="NAME,…",
         help="what to compare with: greedy (the problem's heuristics, for vertex cover by maximum, "
-        "minimum and inverse degree, and two-message), exact (CP-SAT), and a CSV file of best "
-        "known values with a column graph (default: nothing)",
+        "minimum and inverse degree, and two-message); exact (CP-SAT), highs, kamis (ReduMIS, "
+        "which proves nothing) for vertex cover, independent set and clique; exact also for small "
+        "graphs of other problems; and a CSV file of best known values with a column graph "
+        "(default: nothing)",
     )
     parser.add_argument(
         "--limit",
         type=float,
         default=10.0,
         metavar="SECONDS",
-        help="time of the exact solver on a graph, then its best solution counts (default: 10)",
+        help="time of exact, highs or kamis on a graph; the best so far counts (default: 10)",
     )
     parser.add_argument(
         "--format", metavar="NAME", help="format of the graph files (default: detected)"
@@ -164,6 +166,8 @@ def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:
     from dataclasses import replace
 
     from ogg_hpc.problems.registry import problem_by_name
+    from ogg_hpc.search.approach import find_approach
+    from ogg_hpc.search.cover_solvers import SOLVERS
     from ogg_hpc.search.methods import Search, exact_method, greedy_methods
     from ogg_hpc.search.solve import SolveSettings
 
@@ -172,7 +176,8 @@ def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:
     )
     selects = list(dict.fromkeys(args.select or ["adaptive"]))
     methods: dict[str, Method] = {}
-    for policy in args.policy or [problem_by_name(args.problem).name]:
+    problem = problem_by_name(args.problem)
+    for policy in args.policy or [find_approach(problem, None, args.engine).name]:
         for select in selects:
             name = policy if len(selects) == 1 else f"{policy}, {select}"
             settings = replace(
@@ -183,11 +188,12 @@ def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:
     for choice in against:
         if choice == "greedy":
             further = greedy_methods(common)
-        elif choice == "exact":
-            further = [exact_method(args.problem, args.limit)]
+        elif choice in SOLVERS:
+            further = [exact_method(args.problem, args.limit, choice)]
         else:
+            known = ", ".join(("greedy", *SOLVERS))
             raise SettingsError(
-                f"--against {choice}: unknown; use greedy, exact or a file that ends in .csv"
+                f"--against {choice}: unknown; use {known} or a file that ends in .csv"
             )
         for method in further:
             methods.setdefault(method.name, method)  # or what --policy and --select say of it

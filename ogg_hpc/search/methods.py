@@ -6,17 +6,15 @@ import time
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ogg_hpc.errors import InfeasibleError, SettingsError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.problems.exact import solve_exactly
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import plain_number
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.cover_solvers import solve_by
 from ogg_hpc.search.solve import SolveSettings, solve_graph
 
 # Not the search itself.
@@ -70,50 +68,49 @@ class Search:
 
 @dataclass(frozen=True)
 class Exact:
-    """Vertex cover by CP-SAT in a process of its own, ended at the limit."""
+    """A solver of `cover_solvers`, for vertex cover and the complements of vertex covers."""
 
+    problem: Problem
     limit: float
     name: str = "exact"
 
     def __call__(self, comm: Communicator, graph: Graph) -> Found:
         """Solve a graph on this rank."""
         start = time.perf_counter()
-        result = solve_exactly(graph, self.limit)
+        if isinstance(self.problem, MinimumVertexCover):
+            result = solve_by(self.name, graph, self.limit)
+            nodes, bound = result.nodes, result.bound
+        else:
+            covered = self.problem.as_vertex_cover(graph)
+            assert covered is not None  # see `exact_methods`
+            result = solve_by(self.name, covered, self.limit)
+            nodes, bound = others(graph, result.nodes), graph.n - result.bound
         seconds = time.perf_counter() - start
-        objective = verified(MinimumVertexCover(), graph, result.nodes, self.name)
-        return Found(objective, result.bound, seconds)
+        violation = self.problem.violation(graph, nodes)
+        if violation:
+            name = self.problem.name
+            raise InfeasibleError(f"{self.name} ended with no solution of {name}: {violation}")
+        return Found(plain_number(self.problem.objective(graph, nodes)), bound, seconds)
 
 
 @dataclass(frozen=True)
-class Greedy:
-    """The heuristic that a problem offers to compare with."""
+class Optimum:
+    """The optimum of small graphs, for problems that no solver is there for."""
 
     problem: Problem
-    name: str = "greedy"
+    name: str = "exact"
 
     def __call__(self, comm: Communicator, graph: Graph) -> Found:
         """Solve a graph on this rank."""
         start = time.perf_counter()
-        nodes = self.problem.greedy(graph)
-        seconds = time.perf_counter() - start
-        if nodes is None:
-            raise SettingsError(f"{self.problem.name} has no greedy heuristic to compare with")
-        objective = verified(self.problem, graph, nodes, self.name)
-        return Found(objective, plain_number(self.problem.bound(graph)), seconds)
-
-
-def verified(problem: Problem, graph: Graph, nodes: NDArray[np.int64], name: str) -> float:
-    """Return the objective of a solution.
-
-    Raises
-    ------
-    InfeasibleError
-        It is none.
-    """
-    violation = problem.violation(graph, nodes)
-    if violation:
-        raise InfeasibleError(f"{name} ended with no solution of {problem.name}: {violation}")
-    return plain_number(problem.objective(graph, nodes))
+        optimum = self.problem.optimum(graph)
+        if optimum is None:
+            raise SettingsError(
+                f"no exact solver of {self.problem.name} takes a graph of {graph.n} nodes: "
+                "leave exact out"
+            )
+        value = plain_number(optimum)
+        return Found(value, value, time.perf_counter() - start)
 
 
 _COVER_HEURISTICS = (
@@ -127,28 +124,40 @@ _COVER_HEURISTICS = (
 def greedy_methods(settings: SolveSettings) -> list[Method]:
     """Return the heuristics to compare with, one node a step, else as the settings say.
 
+    Those of vertex cover also where solutions are the complements of vertex covers; and the
+    problem's own.
+
     Raises
     ------
     SettingsError
-        An unknown problem.
+        An unknown problem, or one without a heuristic.
     """
     problem = problem_by_name(settings.problem)
-    if isinstance(problem, MinimumVertexCover):
-        return [
-            Search(name, replace(settings, policy=name, select="one")) for name in _COVER_HEURISTICS
-        ]
-    return [Greedy(problem)]
+    names = list(problem.heuristics())
+    if _is_of_covers(problem):
+        names += [name for name in _COVER_HEURISTICS if name not in names]
+    if not names:
+        raise SettingsError(f"{problem.name} has no heuristic to compare with: leave greedy out")
+    return [Search(name, replace(settings, policy=name, select="one")) for name in names]
 
 
-def exact_method(problem: str, limit: float) -> Method:
-    """Return the exact solver.
+def exact_method(problem: str, limit: float, solver: str = "exact") -> Method:
+    """Return a solver of `cover_solvers`, or what finds the optimum of small graphs.
 
     Raises
     ------
     SettingsError
-        A problem that it does not solve.
+        An unknown problem, or one that the solver does not solve.
     """
     found = problem_by_name(problem)
-    if not isinstance(found, MinimumVertexCover):
-        raise SettingsError(f"the exact solver finds vertex covers, not {found.name}")
-    return Exact(limit)
+    if _is_of_covers(found):
+        return Exact(found, limit, solver)
+    if solver != "exact":
+        raise SettingsError(f"{solver} finds vertex covers, not {found.name}; use exact")
+    return Optimum(found)
+
+
+def _is_of_covers(problem: Problem) -> bool:
+    """Return whether vertex covers of some graph, or their complements, are the solutions."""
+    own = type(problem).as_vertex_cover
+    return isinstance(problem, MinimumVertexCover) or own is not Problem.as_vertex_cover
