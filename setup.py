@@ -45,6 +45,7 @@ setup(
     },
     entry_points={"console_scripts": ["ogg-hpc = ogg_hpc.cli.main:main"]},
     install_requires=[
+        "cmaes>=0.12",
         "h5py>=3.11",
         "networkx>=3.3",
         "numba>=0.60",

@@ -9,15 +9,18 @@ from typing import Any
 from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
 
 _DESCRIPTION = """\
-Learn a policy by deep Q-learning (Alg. 5). CONFIG is a TOML file, or the name of a preset:
-`default` (settings that were measured to work) or `paper` (those of OpenGraphGym-MG). Under
-mpiexec, srun or jsrun the ranks share each graph by rows, or form groups of
-parallel.ranks_per_graph that work on graphs of their own."""
+Learn a policy by deep Q-learning (Alg. 5), or by evolution strategies (method = "evolution").
+CONFIG is a TOML file, or the name of a preset: `default` (settings that were measured to work),
+`paper` (those of OpenGraphGym-MG) or `mvc-evolution` (two-message policies for vertex cover).
+Under mpiexec, srun or jsrun the ranks share each graph by rows, or form groups of
+parallel.ranks_per_graph that work on graphs of their own; in evolution they share the candidates
+of a generation."""
 
 _EXAMPLES = """\
 examples:
   ogg-hpc train default --output runs/first
   mpiexec -n 4 ogg-hpc train mine.toml --ranks-per-graph 1 --set learning.steps=5000
+  mpiexec -n 2 ogg-hpc train mvc-evolution --output runs/evolved
   ogg-hpc train --resume runs/first
   ogg-hpc train --settings"""
 
@@ -82,7 +85,9 @@ def run(args: argparse.Namespace) -> int:
                 raise SettingsError("--resume takes CONFIG and --output from the run: leave them")
             return resume_settings(Path(args.resume), overrides), Path(args.resume)
         if not args.config:
-            raise SettingsError("name a TOML file, a preset (default, paper), or a run to --resume")
+            raise SettingsError(
+                "name a TOML file, a preset (default, paper, mvc-evolution), or a run to --resume"
+            )
         settings = load_train_settings(args.config, overrides)
         return settings, Path(args.output or Path("runs") / Path(args.config).stem)
 

@@ -50,11 +50,7 @@ def save_checkpoint(path: Path, trainer: Trainer, progress: dict[str, Any]) -> N
         for number, state in enumerate(groups):
             for name, value in state.items():
                 arrays[f"group/{number}/{name}"] = value
-        header = {"format": FORMAT, "groups": len(groups), "progress": progress}
-        with write_whole(path) as temporary, open(temporary, "wb") as stream:
-            np.savez(
-                stream, allow_pickle=False, **{"header": np.array(json.dumps(header)), **arrays}
-            )
+        write_archive(path, {"groups": len(groups), "progress": progress}, arrays)
 
     trainer.world.on_root(write)
 
@@ -78,7 +74,7 @@ def load_checkpoint(
     InputError
         A missing or damaged file, another format, or another number of groups.
     """
-    header, arrays = trainer.world.on_root(lambda: _read(path))
+    header, arrays = trainer.world.on_root(lambda: read_archive(path))
     check(header["progress"])
     if header["groups"] != trainer.groups:
         error = InputError(
@@ -108,7 +104,31 @@ def load_checkpoint(
     return progress
 
 
-def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def write_archive(path: Path, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a checkpoint file, whole or not at all.
+
+    Parameters
+    ----------
+    path
+        The file.
+    header
+        Plain values.
+    arrays
+        The learning state.
+    """
+    text = np.array(json.dumps({"format": FORMAT, **header}))
+    with write_whole(path) as temporary, open(temporary, "wb") as stream:
+        np.savez(stream, allow_pickle=False, **{"header": text, **arrays})
+
+
+def read_archive(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a checkpoint file.
+
+    Raises
+    ------
+    InputError
+        A missing or damaged file, or another format.
+    """
     try:
         arrays = read_arrays(path, "a checkpoint")
         header = json.loads(str(arrays.pop("header")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +31,7 @@ _LARGE = 100
 
 
 @dataclass
-class _HeldOut:
+class HeldOut:
     """One set of held-out graphs; a group of ranks solves every G-th of them.
 
     Attributes
@@ -66,6 +66,9 @@ class _HeldOut:
         return GraphBatch(self.comm, self.blocks, collective=self.collective)
 
 
+Solve = Callable[[HeldOut], list[NDArray[np.int64]]]
+
+
 class Evaluation:
     """Mean objective ratios on held-out graphs, solved one node a step.
 
@@ -98,7 +101,7 @@ class Evaluation:
         balance: str,
     ) -> None:
         self.world, self.comm, self.problem = world, comm, problem
-        self._sets: dict[str, _HeldOut] = {}
+        self._sets: dict[str, HeldOut] = {}
         for source in sources:
             graphs = list(whole_graphs(source))
             if not problem.uses_weights:
@@ -108,22 +111,31 @@ class Evaluation:
             name = source.name
             while name in self._sets:
                 name += "'"
-            self._sets[name] = _HeldOut(
+            self._sets[name] = HeldOut(
                 mine, comm, blocks, collective, graphs, *_references(problem, graphs)
             )
 
     def ratios(self, policy: Policy) -> dict[str, float]:
+        """Return the mean ratio of each set by a network; see `ratios_of` (collective)."""
+        return self.ratios_of(lambda held_out: self._solutions(held_out, policy))
+
+    def ratios_of(self, solve: Solve) -> dict[str, float]:
         """Return the mean ratio of each set (collective).
 
         A ratio is oriented so that smaller is better: objective over reference when minimising,
         reference over objective when maximising.
+
+        Parameters
+        ----------
+        solve
+            Returns solutions of this group's graphs of a set; collective in the group.
         """
         result = {}
         for name, held_out in self._sets.items():
-            objectives = self._objectives(held_out, policy)
+            objectives = self._objectives(held_out, solve)
             if held_out.kind == "first policy" and np.isnan(held_out.references).all():
                 held_out.references = objectives
-            ratio = _ratio(objectives, held_out.references)
+            ratio = ratio_to(objectives, held_out.references)
             result[name] = float(np.mean(1 / ratio if self.problem.maximize else ratio))
         return result
 
@@ -144,10 +156,10 @@ class Evaluation:
         """Return what each set's results are divided by."""
         return {name: held_out.kind for name, held_out in self._sets.items()}
 
-    def _objectives(self, held_out: _HeldOut, policy: Policy) -> NDArray[np.float64]:
+    def _objectives(self, held_out: HeldOut, solve: Solve) -> NDArray[np.float64]:
         found = np.zeros(len(held_out.graphs))
         if held_out.mine:
-            solutions = self._solutions(held_out, policy)
+            solutions = solve(held_out)
             if self.comm.rank == 0:
                 for i, nodes in zip(held_out.mine, solutions, strict=True):
                     graph = held_out.graphs[i]
@@ -157,7 +169,7 @@ class Evaluation:
         total: NDArray[np.float64] = self.world.allreduce(found)
         return total
 
-    def _solutions(self, held_out: _HeldOut, policy: Policy) -> list[NDArray[np.int64]]:
+    def _solutions(self, held_out: HeldOut, policy: Policy) -> list[NDArray[np.int64]]:
         """Solve this group's graphs, large ones by the fastest engine; the covers are the same."""
         blocks = held_out.blocks
         large = np.mean([block.n for block in blocks]) >= _LARGE
@@ -187,7 +199,9 @@ def _references(problem: Problem, graphs: Sequence[Graph]) -> tuple[NDArray[np.f
     return np.array(values), "greedy"
 
 
-def _ratio(objectives: NDArray[np.float64], references: NDArray[np.float64]) -> NDArray[np.float64]:
+def ratio_to(
+    objectives: NDArray[np.float64], references: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Divide, with 0 / 0 = 1: a graph without edges is solved exactly by nothing."""
     both_zero = (objectives == 0) & (references == 0)
     with np.errstate(divide="ignore", invalid="ignore"):

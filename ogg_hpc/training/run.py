@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,26 +15,25 @@ import torch
 
 from ogg_hpc import settings as settings_module
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.policies.file import save_policy
-from ogg_hpc.policies.registry import make_policy
-from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.environment import versions
 from ogg_hpc.runtime.files import write_whole
 from ogg_hpc.runtime.progress import progress_bar
-from ogg_hpc.training.checkpoint import load_checkpoint, save_checkpoint
-from ogg_hpc.training.engine import make_engine
-from ogg_hpc.training.evaluation import Evaluation
-from ogg_hpc.training.graphs import row_blocks
+from ogg_hpc.training.evolution import EvolutionLearner
+from ogg_hpc.training.learner import Learner
 from ogg_hpc.training.metrics import Metrics
+from ogg_hpc.training.q_learning import QLearner
 from ogg_hpc.training.settings import OutputSettings, TrainSettings
-from ogg_hpc.training.trainer import Trainer
 
 SETTINGS = "settings.json"
 CHECKPOINT = "checkpoint.npz"
 BEST = "best.npz"
 LAST = "last.npz"
 RECORD = "record.json"
+METHODS: dict[str, Callable[[Communicator, TrainSettings], Learner]] = {
+    "q-learning": QLearner,
+    "evolution": EvolutionLearner,
+}
 
 
 @contextmanager
@@ -51,7 +50,7 @@ def _torch_threads_restored() -> Iterator[None]:
 def train(
     comm: Communicator, settings: TrainSettings, folder: Path, *, resume: bool = False
 ) -> dict[str, Any]:
-    """Train a policy by Alg. 5 (collective).
+    """Train a policy (collective).
 
     Parameters
     ----------
@@ -77,52 +76,8 @@ def train(
         Settings or files that do not fit.
     """
     start = time.perf_counter()
-    group, groups = _groups(comm, settings)
-    part = comm.split(group)
-    problem, policy = comm.on_all(
-        lambda: (
-            problem_by_name(settings.problem),
-            make_policy(settings.policy, settings.model, settings.seed),
-        )
-    )
-    policy.to(comm.device.name)
-    parallel, output = settings.parallel, settings.output
-    engine = make_engine(
-        settings.learning.engine,
-        part,
-        comm.on_all(
-            lambda: [
-                block if problem.uses_weights else replace(block, weights=None)
-                for source in settings.train
-                for block in row_blocks(part, source, parallel.balance)
-            ]
-        ),
-        problem,
-        policy,
-        parallel.collective,
-    )
-    evaluation = comm.on_all(
-        lambda: Evaluation(
-            comm,
-            part,
-            group,
-            groups,
-            problem,
-            settings.validation,
-            parallel.collective,
-            parallel.balance,
-        )
-    )
-    trainer = Trainer(
-        comm,
-        part,
-        group,
-        groups,
-        engine,
-        policy,
-        settings.learning,
-        settings.seed,
-    )
+    learner = comm.on_all(lambda: _method(settings))(comm, settings)
+    output, evaluation = settings.output, learner.evaluation
     progress: dict[str, Any] = {
         "step": 0,
         "fingerprint": _fingerprint(settings),
@@ -133,10 +88,9 @@ def train(
     }
     if resume:
         fingerprint = progress["fingerprint"]
-        progress = load_checkpoint(
+        progress = learner.load(
             folder / CHECKPOINT,
-            trainer,
-            lambda found: _check_resumable(folder, found, settings, fingerprint),
+            lambda found: _check_resumable(folder, found, learner, fingerprint),
         )
         comm.on_root(lambda: _write_json(folder / SETTINGS, asdict(settings)))
         evaluation.restore(progress["first_objectives"])
@@ -159,17 +113,17 @@ def train(
             training = {
                 "settings": asdict(settings),
                 "step": step,
-                "groups": groups,
+                "groups": learner.groups,
                 "best": progress["best"],
                 "seconds": elapsed(),
                 "versions": versions(),
             }
-            save_policy(folder / name, policy, settings.policy, problem.name, training)
+            learner.save_policy(folder / name, training)
 
         comm.on_root(write)
 
     def evaluate(step: int) -> None:
-        ratios = evaluation.ratios(policy)
+        ratios = learner.ratios()
         score = sum(ratios.values()) / len(ratios)
         first = progress["first"] is None
         if first:
@@ -183,21 +137,17 @@ def train(
         parts = " ".join(f"{name} {ratio:.4f}" for name, ratio in ratios.items())
         _say(comm, f"step {step}: {parts}{' (best so far)' if better else ''}")
 
-    with progress_bar(comm, "training", settings.learning.steps) as show:
-        for step in range(progress["step"], settings.learning.steps):
+    steps = learner.steps
+    with progress_bar(comm, "training", steps) as show:
+        for step in range(progress["step"], steps):
             if settings.validation and step % output.evaluate_every == 0:
                 evaluate(step)
-            ended = trainer.act(step)
-            loss = None
-            for iteration in range(settings.learning.tau):
-                loss = trainer.learn(step, iteration)
-            trainer.refresh_target(step + 1)
+            values, text = learner.advance(step)
             if metrics is not None:
-                epsilon = settings.learning.epsilon(step)
-                metrics.write(step, {"loss": loss, "epsilon": epsilon, "return": ended})
-            show(step + 1, "" if loss is None else f"loss {loss:.2e}")
+                metrics.write(step, values)
+            show(step + 1, text)
             if (step + 1) % output.check_every == 0:
-                trainer.check_ranks_agree()
+                learner.check_ranks_agree()
             if (step + 1) % output.checkpoint_every == 0:
                 progress |= {
                     "step": step + 1,
@@ -206,27 +156,25 @@ def train(
                 }
                 if metrics is not None:
                     progress["metrics_bytes"] = metrics.flush()
-                save_checkpoint(folder / CHECKPOINT, trainer, progress)
-    steps = settings.learning.steps
+                learner.save(folder / CHECKPOINT, progress)
     if settings.validation:
         evaluate(steps)
     save(LAST, steps)
     record = {
         "folder": str(folder),
-        "problem": problem.name,
+        "problem": settings.problem,
         "policy": settings.policy,
+        "method": settings.method,
         "steps": steps,
         "best": progress["best"],
         "first": progress["first"],
         "references": evaluation.kinds(),
         "ranks": comm.size,
-        "groups": groups,
-        "engine": engine.name,
+        "groups": learner.groups,
         "device": comm.device.name,
         "seconds": elapsed(),
         "collectives": comm.report(),
-        "adjacency_bytes": max(comm.gather_objects(engine.adjacency_bytes)),
-        "replay_bytes_per_tuple": trainer.replay.bytes_per_tuple,
+        **learner.record(),
         "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
         "versions": versions(),
     }
@@ -249,15 +197,10 @@ def resume_settings(folder: Path, overrides: Any) -> TrainSettings:
     return settings_module.build(TrainSettings, settings_module.override(document, overrides))
 
 
-def _groups(comm: Communicator, settings: TrainSettings) -> tuple[int, int]:
-    ranks = settings.parallel.ranks_per_graph or comm.size
-    if comm.size % ranks:
-        error = SettingsError(
-            f"{comm.size} ranks cannot form groups of {ranks}; "
-            "choose parallel.ranks_per_graph so that it divides the number of ranks"
-        )
-        raise error.shared()
-    return comm.rank // ranks, comm.size // ranks
+def _method(settings: TrainSettings) -> Callable[[Communicator, TrainSettings], Learner]:
+    if settings.method not in METHODS:
+        raise SettingsError(f"method is {' or '.join(METHODS)}, not {settings.method!r}")
+    return METHODS[settings.method]
 
 
 def _create(folder: Path, settings: TrainSettings) -> None:
@@ -271,23 +214,28 @@ def _create(folder: Path, settings: TrainSettings) -> None:
 
 def _fingerprint(settings: TrainSettings) -> str:
     """Return the settings that a resumed run must share with the interrupted one."""
-    learning = replace(settings.learning, steps=1)
-    return json.dumps(asdict(replace(settings, learning=learning, output=OutputSettings())))
+    of_any_length = replace(
+        settings,
+        learning=replace(settings.learning, steps=1),
+        evolution=replace(settings.evolution, generations=1),
+        output=OutputSettings(),
+    )
+    return json.dumps(asdict(of_any_length))
 
 
 def _check_resumable(
-    folder: Path, found: dict[str, Any], settings: TrainSettings, fingerprint: str
+    folder: Path, found: dict[str, Any], learner: Learner, fingerprint: str
 ) -> None:
     message = None
     if found["fingerprint"] != fingerprint:
         message = (
-            f"{folder}: settings other than learning.steps and [output] differ from those of the "
-            "checkpoint; start a new run instead"
+            f"{folder}: settings other than {learner.steps_key} and [output] differ from those of "
+            "the checkpoint; start a new run instead"
         )
-    elif found["step"] > settings.learning.steps:
+    elif found["step"] > learner.steps:
         message = (
-            f"{folder}: the checkpoint is of step {found['step']}, beyond learning.steps = "
-            f"{settings.learning.steps}; raise it with --set"
+            f"{folder}: the checkpoint is of step {found['step']}, beyond "
+            f"{learner.steps_key} = {learner.steps}; raise it with --set"
         )
     if message is not None:
         error = SettingsError(message)

@@ -17,6 +17,8 @@ from ogg_hpc.graphs.row_block import BALANCE
 from ogg_hpc.settings import setting
 
 ENGINES = ("auto", "reference", "scalar")
+# Inverse-degree greedy, as a two-message policy.
+INVERSE_DEGREE = (-1.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,42 @@ class LearningSettings:
 
 
 @dataclass(frozen=True)
+class EvolutionSettings:
+    """Evolution strategies: CMA-ES on the nine numbers of a two-message policy."""
+
+    generations: int = setting(40, "times that a population is drawn and judged")
+    population: int = setting(14, "candidates in a generation")
+    sigma: float = setting(0.3, "standard deviation of the first generation")
+    start: tuple[float, ...] = setting(
+        INVERSE_DEGREE,
+        "mean of the first generation: `first`, `second` and `score` of a two-message policy one "
+        "after another; the default is inverse-degree greedy",
+    )
+    graphs: str = setting(
+        "fixed", "whether all generations share their graphs (fixed) or each has its own (fresh)"
+    )
+    refresh_above: float = setting(
+        0.05, "share by which an answer moves before it is sent anew, as in solve"
+    )
+
+    def __post_init__(self) -> None:
+        if self.generations < 1:
+            raise SettingsError("evolution.generations must be at least 1")
+        if self.population < 4:
+            raise SettingsError("evolution.population must be at least 4")
+        if not 0 < self.sigma < math.inf:
+            raise SettingsError("evolution.sigma must be positive and finite")
+        if len(self.start) != len(INVERSE_DEGREE) or not all(abs(x) < 1e9 for x in self.start):
+            raise SettingsError(
+                f"evolution.start is {len(INVERSE_DEGREE)} numbers, not {list(self.start)}"
+            )
+        if self.graphs not in ("fixed", "fresh"):
+            raise SettingsError(f"evolution.graphs is fixed or fresh, not {self.graphs!r}")
+        if not 0 <= self.refresh_above < math.inf:
+            raise SettingsError("evolution.refresh_above must not be negative, and finite")
+
+
+@dataclass(frozen=True)
 class ParallelSettings:
     """How ranks share the work."""
 
@@ -131,9 +169,9 @@ class ParallelSettings:
 class OutputSettings:
     """What is written, and how often."""
 
-    evaluate_every: int = setting(50, "environment steps between evaluations on held-out graphs")
-    checkpoint_every: int = setting(100, "environment steps between checkpoints")
-    check_every: int = setting(100, "environment steps between checks that ranks agree")
+    evaluate_every: int = setting(50, "steps or generations between evaluations on held-out graphs")
+    checkpoint_every: int = setting(100, "steps or generations between checkpoints")
+    check_every: int = setting(100, "steps or generations between checks that ranks agree")
     tensorboard: bool = setting(True, "write TensorBoard curves where tensorboard is installed")
 
     def __post_init__(self) -> None:
@@ -147,14 +185,19 @@ class TrainSettings:
     """A training run."""
 
     problem: str = setting("mvc", "name of a problem, or FILE.py:CLASS of your own")
-    policy: str = setting("s2v", "name of a policy network, or FILE.py:CLASS of your own")
+    policy: str = setting(
+        "s2v",
+        "name of a policy network, or FILE.py:CLASS of your own; degree-messages for evolution",
+    )
     model: dict[str, Any] = setting(
         dict, "settings of the policy network, such as width and layers"
     )
     seed: int = setting(0, "seed of parameters, exploration and sampling")
     train: tuple[GraphSource, ...] = setting((), "training graphs")
     validation: tuple[GraphSource, ...] = setting((), "held-out graphs that choose the best policy")
+    method: str = setting("q-learning", "how to learn: q-learning (Alg. 5) or evolution")
     learning: LearningSettings = setting(LearningSettings, "Alg. 5")
+    evolution: EvolutionSettings = setting(EvolutionSettings, "evolution strategies")
     parallel: ParallelSettings = setting(ParallelSettings, "ranks")
     output: OutputSettings = setting(OutputSettings, "output")
 
@@ -166,7 +209,8 @@ class TrainSettings:
 def load_train_settings(path: str | Path, overrides: Sequence[str] = ()) -> TrainSettings:
     """Read a training configuration; see `ogg_hpc.settings.load`.
 
-    A path that names no file but a preset (``default``, ``paper``) reads that preset.
+    A path that names no file but a preset (``default``, ``paper``, ``mvc-evolution``) reads that
+    preset.
     """
     preset = files("ogg_hpc.training") / "presets" / f"{path}.toml"
     if not Path(path).is_file() and "/" not in str(path) and preset.is_file():

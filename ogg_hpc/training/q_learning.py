@@ -1,0 +1,140 @@
+"""Alg. 5 as a training run's learner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.policies.file import save_policy
+from ogg_hpc.policies.registry import make_policy
+from ogg_hpc.problems.registry import problem_by_name
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.training.checkpoint import load_checkpoint, save_checkpoint
+from ogg_hpc.training.engine import make_engine
+from ogg_hpc.training.evaluation import Evaluation
+from ogg_hpc.training.graphs import row_blocks
+from ogg_hpc.training.settings import TrainSettings
+from ogg_hpc.training.trainer import Trainer
+
+
+class QLearner:
+    """Deep Q-learning; see `ogg_hpc.training.learner.Learner` (collective).
+
+    Parameters
+    ----------
+    comm
+        All ranks.
+    settings
+        The run.
+
+    Raises
+    ------
+    OggError
+        Settings or files that do not fit.
+    """
+
+    steps_key = "learning.steps"
+
+    def __init__(self, comm: Communicator, settings: TrainSettings) -> None:
+        self._comm, self._settings = comm, settings
+        self.steps = settings.learning.steps
+        group, self.groups = _groups(comm, settings)
+        part = comm.split(group)
+        problem, policy = comm.on_all(
+            lambda: (
+                problem_by_name(settings.problem),
+                make_policy(settings.policy, settings.model, settings.seed),
+            )
+        )
+        self._problem, self._policy = problem, policy
+        policy.to(comm.device.name)
+        parallel = settings.parallel
+        self._engine = make_engine(
+            settings.learning.engine,
+            part,
+            comm.on_all(
+                lambda: [
+                    block if problem.uses_weights else replace(block, weights=None)
+                    for source in settings.train
+                    for block in row_blocks(part, source, parallel.balance)
+                ]
+            ),
+            problem,
+            policy,
+            parallel.collective,
+        )
+        self.evaluation = comm.on_all(
+            lambda: Evaluation(
+                comm,
+                part,
+                group,
+                self.groups,
+                problem,
+                settings.validation,
+                parallel.collective,
+                parallel.balance,
+            )
+        )
+        self._trainer = Trainer(
+            comm,
+            part,
+            group,
+            self.groups,
+            self._engine,
+            policy,
+            settings.learning,
+            settings.seed,
+        )
+
+    def advance(self, step: int) -> tuple[dict[str, Any], str]:
+        """Make an environment step and the gradient steps after it; see `Learner.advance`."""
+        ended = self._trainer.act(step)
+        loss = None
+        for iteration in range(self._settings.learning.tau):
+            loss = self._trainer.learn(step, iteration)
+        self._trainer.refresh_target(step + 1)
+        epsilon = self._settings.learning.epsilon(step)
+        values = {"loss": loss, "epsilon": epsilon, "return": ended}
+        return values, "" if loss is None else f"loss {loss:.2e}"
+
+    def ratios(self) -> dict[str, float]:
+        """See `Learner.ratios`."""
+        return self.evaluation.ratios(self._policy)
+
+    def check_ranks_agree(self) -> None:
+        """See `Learner.check_ranks_agree`."""
+        self._trainer.check_ranks_agree()
+
+    def save_policy(self, path: Path, training: dict[str, Any]) -> None:
+        """See `Learner.save_policy`."""
+        save_policy(path, self._policy, self._settings.policy, self._problem.name, training)
+
+    def save(self, path: Path, progress: dict[str, Any]) -> None:
+        """See `Learner.save`."""
+        save_checkpoint(path, self._trainer, progress)
+
+    def load(self, path: Path, check: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        """See `Learner.load`."""
+        return load_checkpoint(path, self._trainer, check)
+
+    def record(self) -> dict[str, Any]:
+        """See `Learner.record`."""
+        return {
+            "engine": self._engine.name,
+            "adjacency_bytes": max(self._comm.gather_objects(self._engine.adjacency_bytes)),
+            "replay_bytes_per_tuple": self._trainer.replay.bytes_per_tuple,
+        }
+
+
+def _groups(comm: Communicator, settings: TrainSettings) -> tuple[int, int]:
+    ranks = settings.parallel.ranks_per_graph or comm.size
+    if comm.size % ranks:
+        error = SettingsError(
+            f"{comm.size} ranks cannot form groups of {ranks}; "
+            "choose parallel.ranks_per_graph so that it divides the number of ranks"
+        )
+        raise error.shared()
+    return comm.rank // ranks, comm.size // ranks
