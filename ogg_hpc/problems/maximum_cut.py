@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,6 +56,14 @@ class MaximumCut(Problem):
         from ogg_hpc.problems.greedy_cut import one_flip
 
         return one_flip(graph, nodes)
+
+    def polish(
+        self, graph: Graph, nodes: NDArray[np.int64], seed: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Anneal; see `cut_annealing`."""
+        from ogg_hpc.problems.cut_annealing import anneal_cut
+
+        return anneal_cut(graph, nodes, seed)
 
     def bound(self, graph: Graph) -> float:
         """Return the better of two bounds; see `cut_bounds`."""
