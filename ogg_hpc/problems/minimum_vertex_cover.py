@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -80,6 +81,14 @@ class MinimumVertexCover(Problem):
         from ogg_hpc.problems.cover_reductions import reduce_cover
 
         return reduce_cover(graph) if self._asks_for_covers() else None
+
+    def polish(
+        self, graph: Graph, nodes: NDArray[np.int64], seed: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield ever smaller covers; see `cover_local_search`. None where `reduce` gives none."""
+        from ogg_hpc.problems.cover_local_search import search_covers
+
+        return search_covers(graph, nodes, seed) if self._asks_for_covers() else iter(())
 
     def _asks_for_covers(self) -> bool:
         """Return whether this is the same question: a subclass may have only other rules."""

@@ -36,7 +36,7 @@ def polish(
     nodes
         (k,) ids of a feasible solution, the same on every rank.
     seconds
-        How long each rank may search.
+        How long each rank may search after its first answer.
     seed
         Of all ranks together.
 
@@ -51,13 +51,15 @@ def polish(
     sign = -1 if problem.maximize else 1
 
     def search() -> tuple[float, NDArray[np.int64]]:
-        end = time.perf_counter() + seconds
         bound = problem.bound(whole)
         best, value = nodes, problem.objective(whole, nodes)
         if value == bound:
             return sign * value, best
+        end = None
         for best in problem.polish(whole, nodes, own_seed):
             value = problem.objective(whole, best)
+            if end is None:  # only now is everything compiled
+                end = time.perf_counter() + seconds
             if value == bound or time.perf_counter() >= end:
                 break
         return sign * value, best
