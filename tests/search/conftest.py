@@ -33,6 +33,6 @@ def batch_of():
 
 
 @pytest.fixture(scope="session")
-def independent_set():
+def own_problem():
     """``FILE.py:CLASS`` of a user's own problem."""
-    return f"{Path(__file__).parents[2] / 'examples' / 'independent_set.py'}:IndependentSet"
+    return f"{Path(__file__).parents[2] / 'examples' / 'far_apart.py'}:FarApart"

@@ -116,11 +116,11 @@ class TestEvaluate:
             assert row.ratio >= 1
         assert {row.ratio for row in rows if row.method == "exact"} == {1}
 
-    def test_methods_that_a_problem_has_not_are_refused(self, independent_set):
+    def test_methods_that_a_problem_has_not_are_refused(self, own_problem):
         with pytest.raises(SettingsError, match="kamis finds vertex covers, not mds"):
             exact_method("mds", 10, "kamis")
         with pytest.raises(SettingsError, match="no heuristic to compare with"):
-            greedy_methods(SolveSettings(problem=independent_set))
+            greedy_methods(SolveSettings(problem=own_problem))
         with pytest.raises(SettingsError, match="takes a graph of 99 nodes: leave exact out"):
             exact_method("maxcut", 10)(Communicator(), erdos_renyi(99, 0.1, seed=1))
 
@@ -149,9 +149,9 @@ class TestEvaluate:
         row = compare([star], methods, best_known=known_values)[1]
         assert (row.best, row.best_from, row.ratio) == (best, source, ratio)
 
-    def test_ratio_is_turned_where_more_is_better(self, independent_set, star):
+    def test_ratio_is_turned_where_more_is_better(self, own_problem, star):
         methods = [Claims("a", 4, bound=5), Claims("b", 3, bound=6)]
-        evaluation = Evaluation(independent_set, listed([star]), methods)
+        evaluation = Evaluation(own_problem, listed([star]), methods)
         rows = evaluate(Communicator(), evaluation)
         assert [row.ratio for row in rows] == [1, pytest.approx(4 / 3)]
         assert {row.bound for row in rows} == {5}

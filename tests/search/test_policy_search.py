@@ -124,10 +124,10 @@ def test_graph_in_a_batch_is_solved_as_if_alone(random_graph, batch_of, seeds, s
 @settings(max_examples=30)
 @given(seed=SEEDS, schedule=SCHEDULES, trained=st.booleans(), weighted=st.booleans())
 def test_dropping_settled_nodes_changes_nothing(
-    random_graph, batch_of, independent_set, seed, schedule, trained, weighted
+    random_graph, batch_of, seed, schedule, trained, weighted
 ):
     graphs = [random_graph(seed, 40, weighted), random_graph(seed + 1, 10, weighted)]
-    for problem in (MVC, problem_by_name(independent_set)):
+    for problem in (MVC, problem_by_name("mis"), problem_by_name("clique")):
         if problem is not MVC and schedule is not ONE:
             continue  # neighbours may be chosen together only where that is feasible
         whole, dropping = (
