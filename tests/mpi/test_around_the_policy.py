@@ -1,0 +1,72 @@
+"""Reductions before the policy and polish after it, on every number of ranks."""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import ogg_hpc
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.search.polish import polish
+
+MVC = MinimumVertexCover()
+HARD = Graph.from_networkx(nx.random_regular_graph(7, 100, seed=2))  # no reduction applies
+
+
+def test_reduced_graph_is_solved_alike(comm, alone):
+    easy = nx.barabasi_albert_graph(300, 2, seed=1)
+    graph = Graph.from_networkx(nx.disjoint_union(nx.random_regular_graph(7, 100, seed=2), easy))
+    mine = ogg_hpc.solve(graph, comm=comm)
+    serial = ogg_hpc.solve(graph, comm=alone)
+    assert mine.nodes == serial.nodes
+    reduced = mine.record["reduced"]
+    assert (reduced["nodes"], reduced["edges"]) == (100, 350)
+    assert reduced["seconds"] == mine.record["seconds"]["reduce"]
+    # The kernel's bound is the tighter one.
+    assert MVC.bound(graph) <= mine.record["bound"] <= mine.record["objective"]
+    whole = ogg_hpc.solve(graph, reduce=False, comm=comm).record
+    assert (whole["reduced"]["nodes"], whole["bound"]) == (400, MVC.bound(graph))
+
+
+def test_graph_that_reductions_solve_is_proven_optimal(comm):
+    solved = ogg_hpc.solve(nx.karate_club_graph(), comm=comm)
+    record = solved.record
+    assert (record["objective"], record["bound"], record["gap"]) == (14, 14, 0)
+    assert record["optimal"] is True
+    assert (record["reduced"]["nodes"], record["steps"]) == (0, 0)
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+def test_polish_gives_all_ranks_one_answer_no_worse(comm, reduce):
+    plain = ogg_hpc.solve(HARD, comm=comm, policy="max-degree", reduce=reduce).record
+    solved = ogg_hpc.solve(HARD, comm=comm, policy="max-degree", reduce=reduce, polish=0.2)
+    assert MVC.violation(HARD, np.array(solved.nodes)) is None
+    assert solved.record["objective"] < plain["objective"]
+    assert solved.record["seconds"]["polish"] >= 0.2
+    assert comm.gather_objects(solved.nodes) == [solved.nodes] * comm.size
+
+
+class OneAnswer(MinimumVertexCover):
+    """Answers once, and only rank 1's answer, or the only rank's, is better."""
+
+    def __init__(self, comm):
+        self.better = comm.rank == min(1, comm.size - 1)
+        self.seeds = []
+
+    def polish(self, graph, nodes, seed):
+        self.seeds.append(seed)
+        yield nodes[:-1] if self.better else nodes
+
+
+def test_best_answer_of_all_ranks_is_kept_and_seeds_differ(comm):
+    problem, nodes = OneAnswer(comm), np.arange(HARD.n)
+    found = polish(comm, problem, HARD if comm.rank == 0 else None, nodes, 5.0, seed=3)
+    assert found.tolist() == nodes[:-1].tolist()
+    assert len(set(comm.gather_objects(tuple(problem.seeds)))) == comm.size
+
+
+def test_polish_ends_at_once_where_the_bound_is_met(comm):
+    star = Graph.from_networkx(nx.star_graph(5))
+    problem = OneAnswer(comm)
+    found = polish(comm, problem, star, np.array([0]), 60.0, seed=0)
+    assert (found.tolist(), problem.seeds) == ([0], [])
