@@ -15,6 +15,7 @@ import torch
 
 from ogg_hpc import settings as settings_module
 from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.environment import versions
 from ogg_hpc.runtime.files import write_whole
@@ -162,7 +163,7 @@ def train(
     save(LAST, steps)
     record = {
         "folder": str(folder),
-        "problem": settings.problem,
+        "problem": problem_by_name(settings.problem).name,
         "policy": settings.policy,
         "method": settings.method,
         "steps": steps,
