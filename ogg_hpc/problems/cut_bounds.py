@@ -12,7 +12,7 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.greedy_cut import entry_weights
 
 _DENSE = 1000  # nodes up to which all eigenvalues cost a tenth of a second
-_VISITS = 256  # nodes that one search for a cycle may reach
+_LOOKS = 512  # entries of the graph that one search for a cycle may look at
 
 
 def cut_bound(graph: Graph) -> float:
@@ -32,8 +32,8 @@ def cycle_bound(graph: Graph) -> float:
     of its edges is on the wrong side of this. So a packing of such cycles, each of which takes
     a part d of the absolute weights of its edges, proves a loss of the sum of d [1]_.
 
-    Cycles are packed greedily, short ones first: fundamental cycles of breadth-first trees of
-    bounded size from each node. O(n + m), compiled.
+    Cycles are packed greedily, short ones first: fundamental cycles of breadth-first trees from
+    each node, which look at no more than 512 entries. O(n + m), compiled.
 
     References
     ----------
@@ -88,7 +88,7 @@ def _pack_cycles(
     depth, parent, up = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     queue = np.empty(n, np.int64)
     lost, search = 0.0, 0
-    for longest in (3, 4, 5, 6, 8, 12, 20, _VISITS):
+    for longest in (3, 4, 5, 7, 12, 20, 50):
         for root in range(n):
             found = True
             while found:
@@ -97,17 +97,20 @@ def _pack_cycles(
                 seen[root], odd[root], depth[root], parent[root] = search, False, 0, -1
                 queue[0] = root
                 head, tail = 0, 1
-                while head < tail and not found:
+                looks = 0
+                while head < tail and not found and looks < _LOOKS:
                     u = queue[head]
                     head += 1
-                    for entry in range(row_offsets[u], row_offsets[u + 1]):
+                    end = min(row_offsets[u + 1], row_offsets[u] + _LOOKS - looks)
+                    looks += end - row_offsets[u]
+                    for entry in range(row_offsets[u], end):
                         edge = edge_of[entry]
                         v = columns[entry]
                         if left[edge] <= 0.0 or v == parent[u]:
                             continue
                         parity = odd[u] != (weights[entry] > 0)
                         if seen[v] != search:
-                            if tail < _VISITS and 2 * depth[u] + 2 <= longest:
+                            if 2 * depth[u] + 2 <= longest:
                                 seen[v], odd[v], depth[v] = search, parity, depth[u] + 1
                                 parent[v], up[v] = u, edge
                                 queue[tail] = v
