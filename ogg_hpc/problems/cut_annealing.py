@@ -1,8 +1,9 @@
 """Simulated annealing of cuts: a first run from hot to cold, then reheats of the best cut.
 
-All runs have the same number of sweeps over the nodes, with a temperature that falls linearly to
-zero. A reheat is a breakout: warm enough to leave the local optimum, too cool to forget where it
-was. Its end is the new best cut if it is no worse, so that plateaus are crossed.
+All runs have the same number of sweeps over the nodes, fewer on large graphs, with a temperature
+that falls linearly to zero. A reheat is a breakout: warm enough to leave the local optimum, too
+cool to forget where it was. Its end is the new best cut if it is no worse, so that plateaus are
+crossed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from ogg_hpc.problems.node_sets import mask_of
 from ogg_hpc.runtime.random import hash64, stream
 from ogg_hpc.runtime.random_compiled import absorb, to_uniform
 
-_SWEEPS = 3000  # of a run
+_MOST, _FEWEST = 3000, 100  # sweeps of a run
+_RUN = 200_000_000  # nodes and entries that a run looks at, where that allows the fewest sweeps
 _ITEM = 2_000_000  # nodes and entries that the sweeps of an item look at, at most
 # Temperatures at the start of a run, in units of the typical field of a node. Spin glasses with
 # many random neighbours freeze near 0.5; the warm ones take turns, since nodes of many neighbours
@@ -49,13 +51,15 @@ def anneal_cut(graph: Graph, nodes: NDArray[np.int64], seed: int) -> Iterator[ND
     flip_gains(graph.row_offsets, graph.columns, weights, side, gains)
     best, best_value = side.copy(), _value(gains)
     field = float(np.sqrt(np.sum(weights**2) / max(graph.n, 1)))
-    falling = field * (1 - np.arange(_SWEEPS) / _SWEEPS)
-    at_once = max(1, _ITEM // max(graph.n + len(weights), 1))
+    size = max(graph.n + len(weights), 1)
+    sweeps = max(_FEWEST, min(_MOST, _RUN // size))
+    falling = field * (1 - np.arange(sweeps) / sweeps)
+    at_once = max(1, _ITEM // size)
     run = 0
     while field > 0:
         temperatures = falling * (_HOT if run == 0 else _WARM[run % len(_WARM)])
         state: Any = hash64(seed, _STREAM, run)[()]
-        for first in range(0, _SWEEPS, at_once):
+        for first in range(0, sweeps, at_once):
             if first > 0:
                 yield np.flatnonzero(best)
             part = temperatures[first : first + at_once]
