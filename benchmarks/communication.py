@@ -90,7 +90,7 @@ def measure(comm, graph):
 
 def engines(comm, block):
     """Return by name functions that run a search and call back after each step."""
-    stored = load_policy("mvc", "mvc")
+    stored = load_policy("mvc-s2v", "mvc")
     forms = {
         "shipped policy, scalar": scalar_form(stored, block.entries / block.n),
         "inverse degree, scalar": inverse_degree_form(block.n, 1.25),

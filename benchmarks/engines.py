@@ -1,10 +1,10 @@
 """Step times of the engines, side by side on the same graphs, on one rank.
 
 For each graph, one node a step: the median of the first 100 steps (fewer where they take long) of
-the reference engine and of the scalar engine with the shipped policy, and their ratio; of the
-scalar engine with one message (inverse degree) and with two; and whole solves by the scalar
-engine. At last `ogg-hpc solve` on a store of the largest graph, with its own record of seconds and
-memory.
+the reference engine and of the scalar engine with the shipped structure2vec policy, and their
+ratio; of the scalar engine with one message (inverse degree) and with two; and whole solves by the
+scalar engine. At last `ogg-hpc solve` by that policy on a store of the largest graph, with its own
+record of seconds and memory.
 
 Use: python benchmarks/engines.py [--graphs NAME …] [--facebook FOLDER] [--output engines.json]
 """
@@ -76,7 +76,7 @@ def main():
 
 def measure(comm, graph):
     block = row_block(graph, 0, 1)
-    stored = load_policy("mvc", "mvc")
+    stored = load_policy("mvc-s2v", "mvc")
     forms = {
         "policy": scalar_form(stored, block.entries / block.n),
         "one message": inverse_degree_form(graph.n, 1.25),
@@ -131,6 +131,8 @@ def solve_from_store():
             "--output",
             f"{folder}/cover.json",
             "--json",
+            "--policy",
+            "mvc-s2v",
             "--no-reduce",
         ]
         run = subprocess.run([*command, *solve], check=True, capture_output=True, text=True)

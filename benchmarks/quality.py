@@ -55,7 +55,7 @@ def methods_with(policy):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--policy", default="mvc")
+    parser.add_argument("--policy", default="mvc-s2v")
     parser.add_argument("--facebook", type=Path)
     parser.add_argument("--graphs", type=int, default=20, help="random graphs a family")
     parser.add_argument("--limit", type=float, default=10, help="seconds of CP-SAT a graph")

@@ -7,15 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.generators import erdos_renyi
-from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.file import load_policy, save_parameters, save_policy, shipped_policies
 from ogg_hpc.policies.registry import make_policy
-from ogg_hpc.policies.scorer import PolicyScorer
-from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
-from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.search.policy_search import search
+from ogg_hpc.search.solve import solve
 
 TRAINING = {"step": 7, "settings": {"learning": {"gamma": 0.5}}, "seconds": 1.25}
 
@@ -165,12 +160,12 @@ def test_file_alone_runs_no_code(copy, tmp_path):
 
 @pytest.mark.parametrize("name", shipped_policies())
 def test_shipped_policy_solves(name):
-    found = load_policy(name, name)
-    assert found.training["settings"]
-    graph = erdos_renyi(40, 0.15, seed=1)
-    batch = GraphBatch(Communicator(), [row_block(graph, 0, 1)])
-    [nodes] = search(batch, MinimumVertexCover(), PolicyScorer(found.policy())).solutions
-    assert MinimumVertexCover().violation(graph, nodes) is None
+    problem = name.partition("-")[0]
+    assert load_policy(name, problem).training["settings"]
+    for engine in ("reference", "scalar"):
+        solved = solve(erdos_renyi(40, 0.15, 1), problem, policy=name, engine=engine, reduce=False)
+        assert solved.record["feasible"]
+        assert solved.record["engine"] == engine
 
 
 @pytest.mark.parametrize("key", ["policy", "model", "problem", "training", "sha256"])
