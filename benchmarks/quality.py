@@ -1,4 +1,4 @@
-"""How good covers are: the shipped policy beside the greedy heuristics.
+"""How good covers are: the shipped policies beside the greedy heuristics.
 
 Ratio of the cover to the best known one on random graphs (CP-SAT with a time limit, or the best
 that any method here found, if smaller) and on Facebook graphs where their files are given. What
@@ -42,10 +42,11 @@ def methods_with(policy):
     chosen = {
         "policy, one node a step": (policy, "one"),
         "policy, adaptive": (policy, "adaptive"),
+        "structure2vec": ("mvc-s2v", "adaptive"),
         "maximum degree": ("max-degree", "adaptive"),
         "minimum degree": ("min-degree", "adaptive"),
         "inverse degree 1.25": ("inverse-degree", "one"),
-        "two messages": ("two-message", "one"),
+        "inverse degree 2": ("inverse-degree:2", "one"),
     }
     return [
         Search(name, SolveSettings(policy=policy, select=select, reduce=False))
@@ -55,7 +56,7 @@ def methods_with(policy):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--policy", default="mvc-s2v")
+    parser.add_argument("--policy", default="mvc")
     parser.add_argument("--facebook", type=Path)
     parser.add_argument("--graphs", type=int, default=20, help="random graphs a family")
     parser.add_argument("--limit", type=float, default=10, help="seconds of CP-SAT a graph")
