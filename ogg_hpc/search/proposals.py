@@ -1,4 +1,4 @@
-"""How ranks agree on the nodes of a step: mostly by one message of each.
+"""The nodes of a step, on a lone rank or over many: mostly by one message of each.
 
 A rank sends its d best (score, id) pairs and, as far as there is room, the active neighbours of
 these nodes. All ranks know all degrees, so they know without a word how long each list is and
@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ogg_hpc.search.ranking import Ranking, put_back, take
-from ogg_hpc.search.scalar_state import Neighbours, ScalarState
+from ogg_hpc.search.ranking import Ranking, nodes_of_step, put_back, take
+from ogg_hpc.search.scalar_state import Neighbours, ScalarState, is_widespread
 from ogg_hpc.search.tournament import row_of
 
 # Neighbours that a message has room for: what a node of a sparse graph has, and few bytes.
@@ -68,6 +68,43 @@ class Proposals:
         if total < 0:
             return chosen[:count], state.neighbours(nodes)
         return chosen[:count], (nodes, lengths[:count], listed[:total])
+
+
+@njit(cache=True)
+def choose_alone(
+    table: Any, candidates: Any, keys: Any, nodes: Any, own: Any, ranking: Any, state: Any
+) -> Any:
+    """Choose the nodes of a lone rank's step.
+
+    Parameters
+    ----------
+    table
+        The schedule.
+    candidates
+        Nodes with an edge.
+    keys
+        Room for those of the most nodes of a step.
+    nodes
+        Where their ids go, best first.
+    own
+        Row offsets and columns of the block.
+    ranking, state
+        What `Ranking` and `ScalarState` share.
+
+    Returns
+    -------
+    taken, unmarked
+        How many nodes, none at the end; whether to remove them is widespread.
+    """
+    row_offsets, columns = own
+    taken = take(keys[: nodes_of_step(table, candidates, len(row_offsets) - 1)], ranking)
+    unmarked = False
+    for i in range(taken):
+        node = row_of(keys[i])
+        nodes[i] = node
+        neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
+        unmarked = unmarked or is_widespread(neighbours, state)
+    return taken, unmarked
 
 
 @njit(cache=True)

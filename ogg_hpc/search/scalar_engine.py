@@ -18,7 +18,8 @@ from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.scalar_form import ScalarForm
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.host_engine import HostEngine
-from ogg_hpc.search.ranking import BEST, FRESH, LIVE, nodes_of_step, rank_changed, take
+from ogg_hpc.search.proposals import choose_alone
+from ogg_hpc.search.ranking import BEST, FRESH, LIVE, rank_changed
 from ogg_hpc.search.scalar_state import (
     Neighbours,
     is_widespread,
@@ -26,7 +27,7 @@ from ogg_hpc.search.scalar_state import (
     remove_nodes,
 )
 from ogg_hpc.search.schedule import Schedule
-from ogg_hpc.search.tournament import key_of, row_of
+from ogg_hpc.search.tournament import key_of
 
 
 class ScalarEngine(HostEngine):
@@ -100,8 +101,11 @@ def _score_all(form: Any, ranking: Any, state: Any) -> None:
 
 
 @njit(cache=True)
-def _score_changed(count: Any, form: Any, ranking: Any, state: Any) -> None:
-    """Score the rows that have changed."""
+def _score_changed(count: Any, unmarked: Any, form: Any, ranking: Any, state: Any) -> None:
+    """Score the rows that have changed, or all where these are not noted."""
+    if unmarked:
+        _score_all(form, ranking, state)
+        return
     tree, changed, is_changed = ranking[0], state[5], state[6]
     for k in range(count):
         row = changed[k]
@@ -123,10 +127,7 @@ def _remove_and_score(
     """Remove nodes whose active neighbours stand one after another; return candidates left."""
     unmarked = is_widespread(neighbours, state)
     candidates, count = remove_nodes(nodes, lengths, neighbours, candidates, unmarked, state)
-    if unmarked:
-        _score_all(form, ranking, state)
-    else:
-        _score_changed(count, form, ranking, state)
+    _score_changed(count, unmarked, form, ranking, state)
     return candidates
 
 
@@ -142,29 +143,17 @@ def _run(
     state: Any,
 ) -> Any:
     """Make steps of a lone rank; return steps made and candidates left."""
-    degrees, (row_offsets, columns) = state[1], own
+    row_offsets, columns = own
     keys = np.empty((len(nodes) - 1) // steps, np.int64)
     total = 0
     for step in range(steps):
-        if candidates == 0:
-            return step, candidates
-        d = nodes_of_step(table, candidates, len(degrees))
-        taken = take(keys[:d], ranking)
+        taken, unmarked = choose_alone(table, candidates, keys, nodes[total:], own, ranking, state)
         if taken == 0:
             return step, candidates
-        chosen = nodes[total : total + taken]
-        unmarked = False
-        for i in range(taken):
-            chosen[i] = row_of(keys[i])
-            neighbours = columns[row_offsets[chosen[i]] : row_offsets[chosen[i] + 1]]
-            unmarked = unmarked or is_widespread(neighbours, state)
         count = 0
-        for node in chosen:
+        for node in nodes[total : total + taken]:
             neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
             candidates, count = remove_node(node, neighbours, candidates, unmarked, count, state)
-        if unmarked:
-            _score_all(form, ranking, state)
-        else:
-            _score_changed(count, form, ranking, state)
+        _score_changed(count, unmarked, form, ranking, state)
         total += taken
     return steps, candidates

@@ -19,7 +19,8 @@ from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.degree_messages import LOW_DEGREE, PIECE_BITS, TwoMessageForm
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.host_engine import HostEngine
-from ogg_hpc.search.ranking import BEST, FRESH, LIVE, nodes_of_step, rank_changed, take
+from ogg_hpc.search.proposals import choose_alone
+from ogg_hpc.search.ranking import BEST, FRESH, LIVE, rank_changed
 from ogg_hpc.search.scalar_state import (
     Neighbours,
     add_to_touching,
@@ -28,7 +29,7 @@ from ogg_hpc.search.scalar_state import (
     remove_node,
 )
 from ogg_hpc.search.schedule import Schedule
-from ogg_hpc.search.tournament import float_bits, key_of, row_of
+from ogg_hpc.search.tournament import float_bits, key_of
 
 # New answers that a rank's message of fixed length has room for.
 _ROOM = 32
@@ -277,24 +278,15 @@ def _run(
     state: Any,
 ) -> Any:
     """Make steps of a lone rank; return steps made and candidates left."""
-    degrees, (row_offsets, columns) = state[1], own
+    row_offsets, columns = own
     keys = np.empty((len(nodes) - 1) // steps, np.int64)
     total = 0
     for step in range(steps):
-        if candidates == 0:
-            return step, candidates
-        d = nodes_of_step(table, candidates, len(degrees))
-        taken = take(keys[:d], ranking)
+        taken, unmarked = choose_alone(table, candidates, keys, nodes[total:], own, ranking, state)
         if taken == 0:
             return step, candidates
-        chosen = nodes[total : total + taken]
-        unmarked = False
-        for i in range(taken):
-            chosen[i] = row_of(keys[i])
-            neighbours = columns[row_offsets[chosen[i]] : row_offsets[chosen[i] + 1]]
-            unmarked = unmarked or is_widespread(neighbours, state)
         count = 0
-        for node in chosen:
+        for node in nodes[total : total + taken]:
             neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
             candidates, count = _remove(
                 node, neighbours, candidates, unmarked, count, second, state
