@@ -20,6 +20,7 @@ def polish(
     problem: Problem,
     graph: Graph | None,
     nodes: NDArray[np.int64],
+    bound: float,
     seconds: float,
     seed: int,
 ) -> NDArray[np.int64]:
@@ -35,6 +36,8 @@ def polish(
         Rank 0's counts.
     nodes
         (k,) ids of a feasible solution, the same on every rank.
+    bound
+        What no solution is better than: one that meets it ends the search.
     seconds
         How long each rank may search after its first answer.
     seed
@@ -51,7 +54,6 @@ def polish(
     sign = -1 if problem.maximize else 1
 
     def search() -> tuple[float, NDArray[np.int64]]:
-        bound = problem.bound(whole)
         best, value = nodes, problem.objective(whole, nodes)
         if value == bound:
             return sign * value, best

@@ -102,5 +102,5 @@ def scalar_search(
 
 
 def _device_pays(comm: Communicator, block: RowBlock) -> bool:
-    two_hops = (block.entries / max(block.n, 1)) ** 2
+    two_hops = block.mean_degree**2
     return two_hops >= DEVICE_PAYS and comm.device.kernels(SOURCE) is not None

@@ -183,17 +183,20 @@ def solve_graph(
         result, engine = SearchResult([order]), "host"
     else:
         result, engine = _search(comm, kernel, approach, settings, schedule, clock)
+    with clock("bound"):
+        kernel_bound = kernel.do(rules.bound)
     with clock("polish"):
         found = kernel.do(lambda g: rules.improve(g, result.solutions[0]))
         if settings.polish > 0:
-            found = polish(comm, rules, kernel.value, found, settings.polish, settings.seed)
+            limit, seed = settings.polish, settings.seed
+            found = polish(comm, rules, kernel.value, found, kernel_bound, limit, seed)
 
     def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
         around = reduction.get()
         with clock("polish"):
             nodes = np.sort(problem.improve(graph, around.lift(found)))
         with clock("bound"):
-            bound = around.offset + rules.bound(around.kernel)
+            bound = around.offset + kernel_bound
             if rules is not problem:  # a bound on covers
                 bound = min(graph.n - bound, problem.bound(graph))
             bound = plain_number(bound)
@@ -288,7 +291,7 @@ def _form(
         and block.weights is None
         and settings.engine in ("auto", "scalar")
     ):
-        form = scalar_form(stored, block.entries / max(block.n, 1))
+        form = scalar_form(stored, block.mean_degree)
     if settings.engine == "scalar" and form is None:
         raise SettingsError(
             "the scalar engine needs a structure2vec policy of at most two layers, the rules of "

@@ -60,7 +60,8 @@ class OneAnswer(MinimumVertexCover):
 
 def test_best_answer_of_all_ranks_is_kept_and_seeds_differ(comm):
     problem, nodes = OneAnswer(comm), np.arange(HARD.n)
-    found = polish(comm, problem, HARD if comm.rank == 0 else None, nodes, 5.0, seed=3)
+    graph, bound = HARD if comm.rank == 0 else None, problem.bound(HARD)
+    found = polish(comm, problem, graph, nodes, bound, 5.0, seed=3)
     assert found.tolist() == nodes[:-1].tolist()
     assert len(set(comm.gather_objects(tuple(problem.seeds)))) == comm.size
 
@@ -68,5 +69,5 @@ def test_best_answer_of_all_ranks_is_kept_and_seeds_differ(comm):
 def test_polish_ends_at_once_where_the_bound_is_met(comm):
     star = Graph.from_networkx(nx.star_graph(5))
     problem = OneAnswer(comm)
-    found = polish(comm, problem, star, np.array([0]), 60.0, seed=0)
+    found = polish(comm, problem, star, np.array([0]), problem.bound(star), 60.0, seed=0)
     assert (found.tolist(), problem.seeds) == ([0], [])
