@@ -87,10 +87,10 @@ def add_parser(subparsers: Any) -> None:
         default="",
         metavar="NAME,…",
         help="what to compare with: greedy (the problem's heuristics, for vertex cover by maximum, "
-        "minimum and inverse degree, and two-message); exact (CP-SAT), highs, kamis (ReduMIS, "
-        "which proves nothing) for vertex cover, independent set and clique; exact also for small "
-        "graphs of other problems; and a CSV file of best known values with a column graph "
-        "(default: nothing)",
+        "minimum and inverse degree, and two-message); exact (CP-SAT) and highs (HiGHS) for "
+        "vertex cover, independent set, clique and dominating set, kamis (ReduMIS, which proves "
+        "nothing) for the first three; exact also for small graphs of other problems; and a CSV "
+        "file of best known values with a column graph (default: nothing)",
     )
     parser.add_argument(
         "--limit",
@@ -167,7 +167,7 @@ def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:
 
     from ogg_hpc.problems.registry import problem_by_name
     from ogg_hpc.search.approach import find_approach
-    from ogg_hpc.search.cover_solvers import SOLVERS
+    from ogg_hpc.search.exact_solvers import SOLVERS
     from ogg_hpc.search.methods import Search, exact_method, greedy_methods
     from ogg_hpc.search.solve import SolveSettings
 

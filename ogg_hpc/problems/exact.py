@@ -1,48 +1,19 @@
-"""Exact reference solutions, for graphs that are small or easy enough."""
+"""Exact reference solutions of small graphs, by looking at all sets of nodes."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
-import subprocess
-import sys
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ogg_hpc.errors import MissingExtraError, SettingsError
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.problems.bounds import double_cover_bound
 from ogg_hpc.problems.greedy_cut import entry_weights, flip_gains, move
 from ogg_hpc.problems.maximum_cut import MaximumCut
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Problem
-
-_KILL_AFTER = 2.0  # seconds past the limit
-
-
-@dataclass(frozen=True)
-class ExactResult:
-    """What an exact solver reached within its time.
-
-    Attributes
-    ----------
-    nodes : (k,) int64
-        Sorted ids of the best feasible solution.
-    bound : int
-        Proven bound on the objective.
-    proven : bool
-        Whether `nodes` is optimal.
-    """
-
-    nodes: NDArray[np.int64]
-    bound: int
-    proven: bool
 
 
 def brute_force(problem: Problem, graph: Graph) -> NDArray[np.int64]:
@@ -135,77 +106,3 @@ def _search_cuts(
         if value > best_value:
             best, best_value = code, value
     return best
-
-
-def solve_exactly(graph: Graph, time_limit: float, workers: int = 1) -> ExactResult:
-    """Return a minimum vertex cover by OR-Tools CP-SAT, or the best one within the time.
-
-    The solver runs in a process of its own, started afresh and killed shortly after the
-    limit, because CP-SAT may overrun its own limits on large models. Even then the result is
-    a minimal cover with a valid bound.
-
-    Parameters
-    ----------
-    graph
-        An undirected graph.
-    time_limit
-        Seconds for the whole call; the process is killed 2 seconds later.
-    workers
-        Solver threads.
-
-    Raises
-    ------
-    MissingExtraError
-        OR-Tools is not installed.
-    SettingsError
-        The limit or the number of workers is not positive, or the solver process fails.
-    """
-    if not time_limit > 0:
-        raise SettingsError(f"the time limit has to be positive, not {time_limit:g} seconds")
-    if workers < 1:
-        raise SettingsError(f"the number of workers has to be positive, not {workers}")
-    if importlib.util.find_spec("ortools") is None:
-        raise MissingExtraError("ortools", "solvers")
-
-    start = MinimumVertexCover().improve(graph, np.arange(graph.n))
-    nodes, bound = np.sort(start), double_cover_bound(graph)
-    if len(nodes) > bound:
-        for record in _run_cp_sat(graph, nodes, time_limit, workers):
-            if "bound" in record:
-                bound = max(bound, record["bound"])
-            if "nodes" in record and len(record["nodes"]) < len(nodes):
-                nodes = np.array(record["nodes"], dtype=np.int64)
-    return ExactResult(nodes, bound, len(nodes) == bound)
-
-
-def _run_cp_sat(
-    graph: Graph, start: NDArray[np.int64], time_limit: float, workers: int
-) -> list[dict[str, Any]]:
-    with tempfile.TemporaryDirectory(prefix="ogg-hpc-") as folder:
-        model, records = Path(folder, "model.npz"), Path(folder, "records.jsonl")
-        sources, targets, _ = graph.edges()
-        np.savez(
-            model, n=graph.n, sources=sources, targets=targets, looped=graph.looped, start=start
-        )
-        # By its path and with -P, so that no other module of the folder or the package is met.
-        command = [sys.executable, "-P", str(Path(__file__).with_name("cp_sat.py"))]
-        arguments = [str(model), str(time_limit), str(workers)]
-        with open(records, "wb") as stream:
-            try:
-                done = subprocess.run(
-                    command + arguments,
-                    stdin=subprocess.DEVNULL,
-                    stdout=stream,
-                    stderr=subprocess.PIPE,
-                    timeout=time_limit + _KILL_AFTER,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
-                done = None
-        # A negative code is a kill from outside: what was printed before it still holds.
-        if done is not None and done.returncode > 0:
-            message = done.stderr.decode(errors="replace").strip().splitlines()
-            raise SettingsError(f"the CP-SAT process failed: {message[-1] if message else done}")
-        # A killed process may leave half a line behind.
-        lines = records.read_text().split("\n")[:-1]
-    return [json.loads(line) for line in lines]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.binary_program import BinaryProgram, dominating_set_program
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residual
 
@@ -65,6 +66,10 @@ class MinimumDominatingSet(Problem):
         from ogg_hpc.problems.domination import without_redundant_dominators
 
         return without_redundant_dominators(graph, nodes)
+
+    def binary_program(self, graph: Graph) -> BinaryProgram:
+        """Return `binary_program.dominating_set_program`."""
+        return dominating_set_program(graph)
 
     def bound(self, graph: Graph) -> float:
         """Return the packing bound; see `domination.packing_bound`."""

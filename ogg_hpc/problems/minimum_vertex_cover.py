@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.binary_program import BinaryProgram, vertex_cover_program
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Reduction, Residual
 
@@ -89,6 +90,10 @@ class MinimumVertexCover(Problem):
         from ogg_hpc.problems.cover_local_search import search_covers
 
         return search_covers(graph, nodes, seed) if self._asks_for_covers() else iter(())
+
+    def binary_program(self, graph: Graph) -> BinaryProgram | None:
+        """Return `binary_program.vertex_cover_program`, None where `reduce` gives none."""
+        return vertex_cover_program(graph) if self._asks_for_covers() else None
 
     def _asks_for_covers(self) -> bool:
         """Return whether this is the same question: a subclass may have only other rules."""

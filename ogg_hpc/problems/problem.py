@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.binary_program import BinaryProgram
 
 
 class Residual(Protocol):
@@ -188,6 +189,13 @@ class Problem(ABC):
             Of the random numbers; each rank gets its own.
         """
         return iter(())
+
+    def binary_program(self, graph: Graph) -> BinaryProgram | None:
+        """Return the problem as a linear program over 0 and 1; None without one.
+
+        Exact solvers take it; they start from `greedy`.
+        """
+        return None
 
     @abstractmethod
     def bound(self, graph: Graph) -> float:

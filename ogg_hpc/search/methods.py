@@ -14,7 +14,7 @@ from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import plain_number
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.search.cover_solvers import solve_by
+from ogg_hpc.search.exact_solvers import solve_by
 from ogg_hpc.search.solve import SolveSettings, solve_graph
 
 # Not the search itself.
@@ -68,7 +68,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Exact:
-    """A solver of `cover_solvers`, for vertex cover and the complements of vertex covers."""
+    """A solver of `exact_solvers`, for binary programs and the complements of vertex covers."""
 
     problem: Problem
     limit: float
@@ -77,20 +77,20 @@ class Exact:
     def __call__(self, comm: Communicator, graph: Graph) -> Found:
         """Solve a graph on this rank."""
         start = time.perf_counter()
-        if isinstance(self.problem, MinimumVertexCover):
-            result = solve_by(self.name, graph, self.limit)
+        covered = self.problem.as_vertex_cover(graph)
+        if covered is None:
+            result = solve_by(self.name, self.problem, graph, self.limit)
             nodes, bound = result.nodes, result.bound
         else:
-            covered = self.problem.as_vertex_cover(graph)
-            assert covered is not None  # see `exact_methods`
-            result = solve_by(self.name, covered, self.limit)
+            result = solve_by(self.name, MinimumVertexCover(), covered, self.limit)
             nodes, bound = others(graph, result.nodes), graph.n - result.bound
         seconds = time.perf_counter() - start
         violation = self.problem.violation(graph, nodes)
         if violation:
             name = self.problem.name
             raise InfeasibleError(f"{self.name} ended with no solution of {name}: {violation}")
-        return Found(plain_number(self.problem.objective(graph, nodes)), bound, seconds)
+        value = self.problem.objective(graph, nodes)
+        return Found(plain_number(value), plain_number(bound), seconds)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def greedy_methods(settings: SolveSettings) -> list[Method]:
 
 
 def exact_method(problem: str, limit: float, solver: str = "exact") -> Method:
-    """Return a solver of `cover_solvers`, or what finds the optimum of small graphs.
+    """Return a solver of `exact_solvers`, or what finds the optimum of small graphs.
 
     Raises
     ------
@@ -150,10 +150,12 @@ def exact_method(problem: str, limit: float, solver: str = "exact") -> Method:
         An unknown problem, or one that the solver does not solve.
     """
     found = problem_by_name(problem)
-    if _is_of_covers(found):
+    if solver == "kamis" and not _is_of_covers(found):
+        raise SettingsError(f"{solver} finds vertex covers, not {found.name}; use exact")
+    if _is_of_covers(found) or type(found).binary_program is not Problem.binary_program:
         return Exact(found, limit, solver)
     if solver != "exact":
-        raise SettingsError(f"{solver} finds vertex covers, not {found.name}; use exact")
+        raise SettingsError(f"{found.name} is no binary program for {solver}; use exact")
     return Optimum(found)
 
 
