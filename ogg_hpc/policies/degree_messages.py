@@ -102,10 +102,8 @@ def named_form(spec: str, n: int, refresh_above: float) -> ScalarForm | TwoMessa
     return None if exponent is None else inverse_degree_form(n, exponent)
 
 
-def message_form(
-    stored: StoredPolicy, n: int, refresh_above: float
-) -> ScalarForm | TwoMessageForm | None:
-    """Return the tables of a stored policy of this kind, None for other networks.
+def message_form(stored: StoredPolicy, n: int, refresh_above: float) -> ScalarForm | TwoMessageForm:
+    """Return the tables of a stored policy of this kind.
 
     Parameters
     ----------
@@ -121,8 +119,6 @@ def message_form(
     InputError
         Parameters that do not fit.
     """
-    if stored.network != NETWORK:
-        return None
     shapes = {name: array.shape for name, array in stored.arrays.items()}
     if shapes == {"first": (3,)}:
         return one_message(stored.arrays["first"], n)

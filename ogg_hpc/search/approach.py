@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.policies.degree_messages import NETWORK, named_form
+from ogg_hpc.policies.degree_messages import named_form
 from ogg_hpc.policies.file import StoredPolicy, load_policy, shipped_policies
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Heuristic, Problem
+from ogg_hpc.search.networks import DEGREE_MESSAGES, NETWORKS, MessageNetwork
 
 NO_FRONTIER = "the frontier engine needs a structure2vec policy; use --engine auto"
 
@@ -28,6 +29,8 @@ class Approach:
         Solves a whole graph on rank 0, without scores.
     stored : StoredPolicy, optional
         The policy's file, where there is one.
+    network : MessageNetwork, optional
+        What scores by it, where that is messages.
     warnings : tuple of str
         What the user should know about the choice.
     """
@@ -36,6 +39,7 @@ class Approach:
     rules: Problem
     heuristic: Heuristic | None = None
     stored: StoredPolicy | None = None
+    network: MessageNetwork | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -69,31 +73,24 @@ def find_approach(problem: Problem, policy: str | None, engine: str) -> Approach
             return Approach(policy, rules, heuristic, warnings=warnings)
     if policy in MinimumVertexCover().heuristics():
         raise SettingsError(f"{policy} finds vertex covers, not {problem.name}")
+    network: MessageNetwork | None
     if named_form(policy, n=0, refresh_above=0.0) is not None:
-        rules, stored = cover or problem, None
+        rules, stored, network = cover or problem, None, DEGREE_MESSAGES
     else:
         stored = load_policy(policy, problem.name, *(() if cover is None else (cover.name,)))
-        rules = problem if cover is None or stored.problem == problem.name else cover
-    if stored is None or stored.network == NETWORK:
-        if not has_cover_rules(rules):
-            raise SettingsError(
-                f"{policy} finds vertex covers by their own rules, not {problem.name}"
-            )
-        if problem.uses_weights:
-            raise SettingsError(f"{policy} counts neighbours and reads no weights: choose another")
+        network = NETWORKS.get(stored.network)
+        rules = problem
+        if cover is not None and (
+            stored.problem == cover.name or (network is not None and network.misfit(problem))
+        ):
+            rules = cover
+    if network is not None:
+        misfit = network.misfit(rules)
+        if misfit:
+            raise SettingsError(f"{policy} {misfit}")
         if engine == "frontier":
             raise SettingsError(NO_FRONTIER)
-    return Approach(policy, rules, stored=stored, warnings=warnings)
-
-
-def has_cover_rules(problem: Problem) -> bool:
-    """Return whether a step's rules are those of vertex cover, which scalar engines follow."""
-    rules, own = MinimumVertexCover, type(problem)
-    return (
-        isinstance(problem, rules)
-        and own.candidates is rules.candidates
-        and own.choose is rules.choose
-    )
+    return Approach(policy, rules, stored=stored, network=network, warnings=warnings)
 
 
 def _is_complement_of_cover(problem: Problem) -> bool:

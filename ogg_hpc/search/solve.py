@@ -17,14 +17,9 @@ from ogg_hpc.errors import InfeasibleError, SettingsError
 from ogg_hpc.graphs.batch import COLLECTIVES, GraphBatch
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import BALANCE, RowBlock, scatter_rows
-from ogg_hpc.policies.degree_messages import (
-    MessageScorer,
-    TwoMessageForm,
-    message_form,
-    named_form,
-)
+from ogg_hpc.policies.degree_messages import named_form
 from ogg_hpc.policies.file import StoredPolicy
-from ogg_hpc.policies.scalar_form import ScalarForm, scalar_form
+from ogg_hpc.policies.scalar_form import scalar_form
 from ogg_hpc.problems.graph_input import read_undirected
 from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.problem import Problem, Reduction
@@ -34,7 +29,8 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.progress import progress_bar
-from ogg_hpc.search.approach import NO_FRONTIER, Approach, find_approach, has_cover_rules
+from ogg_hpc.search.approach import NO_FRONTIER, Approach, find_approach
+from ogg_hpc.search.networks import DEGREE_MESSAGES, has_cover_rules
 from ogg_hpc.search.policy_search import Scorer, SearchResult, search
 from ogg_hpc.search.polish import polish
 from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
@@ -259,15 +255,15 @@ def _search(
             show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
 
         if form is not None and settings.engine != "reference":
-            from ogg_hpc.search.scalar_search import scalar_search
-
+            # structure2vec in scalar form is one message a node.
+            network = approach.network or DEGREE_MESSAGES
             with clock("policy"):
-                return scalar_search(comm, block, form, schedule, forced, on_step), "scalar"
+                return network.search(comm, block, form, schedule, forced, on_step), "scalar"
 
         with clock("setup"):
             scorer: Scorer
-            if form is not None:
-                scorer, engine = MessageScorer(form), "reference"
+            if approach.network is not None:
+                scorer, engine = approach.network.scorer(form), "reference"
             else:
                 assert stored is not None
                 scorer, engine = comm.on_all(lambda: _scorer(comm, stored, settings))
@@ -276,16 +272,13 @@ def _search(
             return search(batch, problem, scorer, schedule, forced, on_step), engine
 
 
-def _form(
-    approach: Approach, settings: SolveSettings, block: RowBlock
-) -> ScalarForm | TwoMessageForm | None:
-    """Return the policy's form of integers if that is what scores."""
-    stored = approach.stored
+def _form(approach: Approach, settings: SolveSettings, block: RowBlock) -> Any:
+    """Return the policy's form of messages if that is what scores, else None."""
+    stored, form = approach.stored, None
     if stored is None:
         return named_form(approach.name, block.n, settings.refresh_above)
-    form = message_form(stored, block.n, settings.refresh_above)
-    if form is not None:
-        return form
+    if approach.network is not None:
+        return approach.network.form(stored, block.n, settings.refresh_above)
     if (
         has_cover_rules(approach.rules)
         and block.weights is None

@@ -1,8 +1,8 @@
-"""Evolution strategies over ranks: learn the nine numbers of a two-message policy.
+"""Evolution strategies over ranks: learn the few parameters of a policy of messages.
 
 Each generation draws candidates, the same on all ranks, and the ranks share the pairs of a
-candidate and a training graph. No gradient is taken, and nothing but sizes of covers is sent. The
-run is the same for every number of ranks.
+candidate and a training graph. No gradient is taken, and nothing but objectives is sent. The run
+is the same for every number of ranks.
 """
 
 from __future__ import annotations
@@ -16,24 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.policies.degree_messages import NETWORK, TwoMessageForm, two_messages
-from ogg_hpc.policies.file import save_parameters
-from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
-from ogg_hpc.problems.problem import Problem
+from ogg_hpc.policies.file import StoredPolicy, save_parameters
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import hash64, stream
-from ogg_hpc.search.scalar_search import scalar_search
-from ogg_hpc.search.schedule import ONE
+from ogg_hpc.search.networks import NETWORKS, MessageNetwork
 from ogg_hpc.training.checkpoint import read_archive, write_archive
 from ogg_hpc.training.evaluation import Evaluation, HeldOut
-from ogg_hpc.training.fitness import Fitness
+from ogg_hpc.training.fitness import Fitness, Player
 from ogg_hpc.training.settings import GraphSource, TrainSettings
 from ogg_hpc.training.strategy import Strategy
 
 
 class EvolutionLearner:
-    """CMA-ES on a two-message policy; see `ogg_hpc.training.learner.Learner` (collective).
+    """CMA-ES on a policy of messages; see `ogg_hpc.training.learner.Learner` (collective).
 
     Parameters
     ----------
@@ -55,20 +51,23 @@ class EvolutionLearner:
         self._comm, self._settings = comm, settings
         evolution = settings.evolution
         self.steps = evolution.generations
-        self._problem = comm.on_all(lambda: _vertex_cover(settings))
-        # A rank covers whole graphs, alone.
-        self._alone = comm.split(comm.rank)
-        start = np.array(evolution.start)
+        network = comm.on_all(lambda: _network(settings.policy))
+        start = np.array(evolution.start or network.start, np.float64)
+        comm.on_all(lambda: _check_start(start, network))
+        # A rank solves whole graphs, alone.
+        alone = comm.split(comm.rank)
+        problem = comm.on_all(lambda: problem_by_name(settings.problem))
+        self._player = comm.on_all(lambda: Player(alone, problem, network))
         self._strategy = Strategy(comm, start, evolution.sigma, evolution.population, settings.seed)
         self._fitness = self._judged_on(settings.train) if evolution.graphs == "fixed" else None
         parallel = settings.parallel
         self.evaluation = comm.on_all(
             lambda: Evaluation(
                 comm,
-                self._alone,
+                alone,
                 comm.rank,
                 comm.size,
-                self._problem,
+                problem,
                 settings.validation,
                 parallel.collective,
                 parallel.balance,
@@ -89,15 +88,12 @@ class EvolutionLearner:
 
     def ratios(self) -> dict[str, float]:
         """See `Learner.ratios`."""
-        mean = self._strategy.mean
+        player, mean = self._player, self._strategy.mean
 
         def solve(held_out: HeldOut) -> list[NDArray[np.int64]]:
-            solutions = []
-            for i, block in zip(held_out.mine, held_out.blocks, strict=True):
-                forced = self._problem.forced(held_out.graphs[i])
-                form = self._form(mean, block.n)
-                solutions += scalar_search(self._alone, block, form, ONE, forced).solutions
-            return solutions
+            graphs = [held_out.graphs[i] for i in held_out.mine]
+            form = self._form(mean, max(graph.n for graph in graphs))
+            return [player.solve(graph, player.played(graph), form) for graph in graphs]
 
         return self.evaluation.ratios_of(solve)
 
@@ -106,8 +102,8 @@ class EvolutionLearner:
 
     def save_policy(self, path: Path, training: dict[str, Any]) -> None:
         """See `Learner.save_policy`."""
-        arrays = _parameters(self._strategy.mean)
-        save_parameters(path, NETWORK, {}, arrays, self._problem.name, training)
+        stored = self._stored(self._strategy.mean)
+        save_parameters(path, stored.network, {}, stored.arrays, stored.problem, training)
 
     def save(self, path: Path, progress: dict[str, Any]) -> None:
         """Write the values of all generations: the strategy's state follows from them."""
@@ -127,25 +123,33 @@ class EvolutionLearner:
         """See `Learner.record`."""
         return {"engine": "scalar"}
 
-    def _form(self, numbers: NDArray[np.float64], n: int) -> TwoMessageForm:
-        return two_messages(n, self._settings.evolution.refresh_above, **_parameters(numbers))
+    def _form(self, numbers: NDArray[np.float64], n: int) -> Any:
+        refresh_above = self._settings.evolution.refresh_above
+        return self._player.network.form(self._stored(numbers), n, refresh_above)
+
+    def _stored(self, numbers: NDArray[np.float64]) -> StoredPolicy:
+        network = self._player.network
+        arrays = network.parameter_arrays(numbers)
+        return StoredPolicy(Path(), network.name, {}, arrays, self._player.problem.name, {})
 
     def _judged_on(self, sources: tuple[GraphSource, ...]) -> Fitness:
-        return Fitness(self._comm, self._alone, self._problem, sources)
+        return Fitness(self._comm, self._player, sources)
 
 
-def _vertex_cover(settings: TrainSettings) -> Problem:
-    problem = problem_by_name(settings.problem)
-    if settings.policy != NETWORK or type(problem) is not MinimumVertexCover:
+def _network(name: str) -> MessageNetwork:
+    network = NETWORKS.get(name)
+    if network is None:
+        names = " or ".join(map(repr, NETWORKS))
+        raise SettingsError(f"evolution learns policy = {names}, not {name!r}")
+    return network
+
+
+def _check_start(start: NDArray[np.float64], network: MessageNetwork) -> None:
+    wanted = len(network.start)
+    if len(start) != wanted:
         raise SettingsError(
-            f"evolution learns policy = {NETWORK!r} for problem = 'mvc', not "
-            f"{settings.policy!r} for {settings.problem!r}"
+            f"evolution.start of {network.name} is {wanted} numbers, not {len(start)}"
         )
-    return problem
-
-
-def _parameters(numbers: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    return {"first": numbers[:3], "second": numbers[3:7], "score": numbers[7:]}
 
 
 def _of_generation(source: GraphSource, generation: int) -> GraphSource:

@@ -3,39 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
-from ogg_hpc.policies.degree_messages import TwoMessageForm
-from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.search.scalar_search import scalar_search
+from ogg_hpc.search.networks import MessageNetwork
 from ogg_hpc.search.schedule import ONE
 from ogg_hpc.training.evaluation import ratio_to
 from ogg_hpc.training.graphs import whole_graphs
 from ogg_hpc.training.settings import GraphSource
 
-# What sizes of covers are divided by: the least that these exponents of inverse degree find.
-_EXPONENTS = (1.25, 1.5, 2.0)
+
+class Player:
+    """A network that solves whole graphs on one rank, one node a step.
+
+    Where it does not play by the problem's own rules but by those of vertex cover, it covers the
+    graph whose covers are the complements of the solutions.
+
+    Parameters
+    ----------
+    alone
+        This rank alone.
+    problem
+        What is solved.
+    network
+        The network.
+
+    Raises
+    ------
+    SettingsError
+        The network plays by neither rules.
+    """
+
+    def __init__(self, alone: Communicator, problem: Problem, network: MessageNetwork) -> None:
+        self._alone, self.problem, self.network = alone, problem, network
+        misfit = network.misfit(problem)
+        self._covers = misfit is not None
+        of_covers = type(problem).as_vertex_cover is not Problem.as_vertex_cover
+        if misfit and (not of_covers or network.misfit(MinimumVertexCover())):
+            raise SettingsError(f"policy = {network.name!r} {misfit}")
+
+    def played(self, graph: Graph) -> Graph:
+        """Return the graph that the network is to see."""
+        covered = self.problem.as_vertex_cover(graph) if self._covers else graph
+        if covered is None:
+            raise SettingsError(f"a training graph of {graph.n} nodes is too large to be covered")
+        return covered
+
+    def solve(self, graph: Graph, played: Graph, form: Any) -> NDArray[np.int64]:
+        """Return a solution of a graph, what is redundant removed."""
+        rules = MinimumVertexCover() if self._covers else self.problem
+        block, forced = row_block(played, 0, 1), rules.forced(played)
+        [nodes] = self.network.search(self._alone, block, form, ONE, forced).solutions
+        # Scores beyond all bounds end a search early: no candidate is worse than all nodes.
+        if rules.violation(played, nodes):
+            nodes = np.arange(played.n)
+        else:
+            nodes = rules.improve(played, nodes)
+        return others(graph, nodes) if self._covers else nodes
 
 
 class Fitness:
-    """Sizes of covers, relative to inverse-degree greedy, on graphs that every rank holds whole.
+    """Objectives relative to plain heuristics, on graphs that every rank holds whole.
 
-    Rank i of P solves the pairs i, i + P, i + 2P, … of a graph and a candidate. Sizes are
-    integers, so that their sums are the same for every P.
+    Rank i of P solves the pairs i, i + P, i + 2P, … of a graph and a candidate. Each objective is
+    computed by one rank, so that results are the same for every P.
 
     Parameters
     ----------
     comm
         All ranks.
-    alone
-        This rank alone.
-    problem
-        Minimum vertex cover.
+    player
+        The network on this rank.
     sources
         The training graphs.
 
@@ -45,49 +92,55 @@ class Fitness:
         Nodes of the largest graph.
     """
 
-    def __init__(
-        self,
-        comm: Communicator,
-        alone: Communicator,
-        problem: Problem,
-        sources: Sequence[GraphSource],
-    ) -> None:
-        self._comm, self._alone, self._problem = comm, alone, problem
+    def __init__(self, comm: Communicator, player: Player, sources: Sequence[GraphSource]) -> None:
+        self._comm, self._player, problem = comm, player, player.problem
         sets = comm.on_all(lambda: [list(whole_graphs(source)) for source in sources])
         self._counts = [len(graphs) for graphs in sets]
-        self._graphs = [graph.unweighted() for graphs in sets for graph in graphs]
-        self._blocks = [row_block(graph, 0, 1) for graph in self._graphs]
+        self._graphs = [graph for graphs in sets for graph in graphs]
+        if not problem.uses_weights:
+            self._graphs = [graph.unweighted() for graph in self._graphs]
+        self._played = comm.on_all(lambda: [player.played(graph) for graph in self._graphs])
         self.largest = max(graph.n for graph in self._graphs)
-        forms = [inverse_degree_form(self.largest, exponent) for exponent in _EXPONENTS]
-        self._references = self._sizes(forms).min(axis=1, keepdims=True).astype(float)
+        baselines = player.network.baselines(self.largest)
+        if baselines:
+            found = self._objectives(baselines)
+            best = found.max(axis=1) if problem.maximize else found.min(axis=1)
+        else:
+            best = comm.on_all(lambda: np.array([_greedy(problem, g) for g in self._graphs]))
+        self._references = best[:, np.newaxis]
 
-    def __call__(self, forms: Sequence[TwoMessageForm]) -> NDArray[np.float64]:
+    def __call__(self, forms: Sequence[Any]) -> NDArray[np.float64]:
         """Return the mean ratio of each candidate, all sources alike (collective).
+
+        The ratio is of its objectives to the best of the network's baselines, or to the problem's
+        greedy heuristic; less is better, so when maximising it is 2 minus that.
 
         Parameters
         ----------
         forms
             The candidates, for graphs of up to `largest` nodes.
         """
-        ratios = ratio_to(self._sizes(forms).astype(float), self._references)
+        ratios = ratio_to(self._objectives(forms), self._references)
+        if self._player.problem.maximize:
+            ratios = 2 - ratios
         parts = np.split(ratios, np.cumsum(self._counts)[:-1])
         means: NDArray[np.float64] = np.mean([part.mean(axis=0) for part in parts], axis=0)
         return means
 
-    def _sizes(self, forms: Sequence[ScalarForm | TwoMessageForm]) -> NDArray[np.int64]:
-        """Return (graphs, forms) sizes of covers (collective)."""
-        sizes = np.zeros((len(self._graphs), len(forms)), np.int64)
-        for pair in range(self._comm.rank, sizes.size, self._comm.size):
-            graph, form = divmod(pair, len(forms))
-            sizes.flat[pair] = self._size(graph, forms[form])
-        total: NDArray[np.int64] = self._comm.allreduce(sizes)
+    def _objectives(self, forms: Sequence[Any]) -> NDArray[np.float64]:
+        """Return (graphs, forms) objectives (collective)."""
+        found = np.zeros((len(self._graphs), len(forms)))
+        for pair in range(self._comm.rank, found.size, self._comm.size):
+            number, form = divmod(pair, len(forms))
+            graph = self._graphs[number]
+            nodes = self._player.solve(graph, self._played[number], forms[form])
+            found.flat[pair] = self._player.problem.objective(graph, nodes)
+        total: NDArray[np.float64] = self._comm.allreduce(found)
         return total
 
-    def _size(self, number: int, form: ScalarForm | TwoMessageForm) -> int:
-        graph, block = self._graphs[number], self._blocks[number]
-        forced = self._problem.forced(graph)
-        [nodes] = scalar_search(self._alone, block, form, ONE, forced).solutions
-        # Scores beyond all bounds end a search early: the worst of candidates.
-        if self._problem.violation(graph, nodes):
-            return graph.n
-        return len(self._problem.improve(graph, nodes))
+
+def _greedy(problem: Problem, graph: Graph) -> float:
+    nodes = problem.greedy(graph)
+    if nodes is None:
+        raise SettingsError(f"{problem.name} has no greedy heuristic to measure candidates by")
+    return problem.objective(graph, nodes)

@@ -17,8 +17,6 @@ from ogg_hpc.graphs.row_block import BALANCE
 from ogg_hpc.settings import setting
 
 ENGINES = ("auto", "reference", "scalar")
-# Inverse-degree greedy, as a two-message policy.
-INVERSE_DEGREE = (-1.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
 
 
 @dataclass(frozen=True)
@@ -108,15 +106,15 @@ class LearningSettings:
 
 @dataclass(frozen=True)
 class EvolutionSettings:
-    """Evolution strategies: CMA-ES on the nine numbers of a two-message policy."""
+    """Evolution strategies: CMA-ES on the parameters of a policy of messages."""
 
     generations: int = setting(40, "times that a population is drawn and judged")
     population: int = setting(14, "candidates in a generation")
     sigma: float = setting(0.3, "standard deviation of the first generation")
     start: tuple[float, ...] = setting(
-        INVERSE_DEGREE,
-        "mean of the first generation: `first`, `second` and `score` of a two-message policy one "
-        "after another; the default is inverse-degree greedy",
+        (),
+        "mean of the first generation: the policy's parameter arrays one after another; the "
+        "default is a plain heuristic, for vertex cover inverse-degree greedy",
     )
     graphs: str = setting(
         "fixed", "whether all generations share their graphs (fixed) or each has its own (fresh)"
@@ -132,10 +130,8 @@ class EvolutionSettings:
             raise SettingsError("evolution.population must be at least 4")
         if not 0 < self.sigma < math.inf:
             raise SettingsError("evolution.sigma must be positive and finite")
-        if len(self.start) != len(INVERSE_DEGREE) or not all(abs(x) < 1e9 for x in self.start):
-            raise SettingsError(
-                f"evolution.start is {len(INVERSE_DEGREE)} numbers, not {list(self.start)}"
-            )
+        if not all(abs(x) < 1e9 for x in self.start):
+            raise SettingsError(f"evolution.start is finite numbers, not {list(self.start)}")
         if self.graphs not in ("fixed", "fresh"):
             raise SettingsError(f"evolution.graphs is fixed or fresh, not {self.graphs!r}")
         if not 0 <= self.refresh_above < math.inf:
@@ -187,7 +183,8 @@ class TrainSettings:
     problem: str = setting("mvc", "name of a problem, or FILE.py:CLASS of your own")
     policy: str = setting(
         "s2v",
-        "name of a policy network, or FILE.py:CLASS of your own; degree-messages for evolution",
+        "name of a policy network, or FILE.py:CLASS of your own; for evolution one of messages, "
+        "such as degree-messages",
     )
     model: dict[str, Any] = setting(
         dict, "settings of the policy network, such as width and layers"

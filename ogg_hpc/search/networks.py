@@ -1,0 +1,152 @@
+"""Policies of messages: which rules each network plays by, and what searches by its scores."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.graphs.row_block import RowBlock
+from ogg_hpc.policies import degree_messages
+from ogg_hpc.policies.file import StoredPolicy
+from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form
+from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.problems.problem import Problem
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.policy_search import Scorer, SearchResult
+from ogg_hpc.search.schedule import Schedule
+
+
+class MessageNetwork(ABC):
+    """A network of few parameters whose scores are sums of messages in fixed point.
+
+    It needs no torch. Its parameters become a form, tables for graphs of up to a number of nodes,
+    and two engines score by it: plain array operations, and one whose steps cost what they change.
+
+    Attributes
+    ----------
+    name
+        What parameter files and training settings call it.
+    parameters
+        Length of each parameter array, in the order in which evolution strategies learn them.
+    start
+        A plain heuristic, as parameters one after another: where evolution strategies start.
+    """
+
+    name: ClassVar[str]
+    parameters: ClassVar[dict[str, int]]
+    start: ClassVar[tuple[float, ...]]
+
+    @abstractmethod
+    def misfit(self, problem: Problem) -> str | None:
+        """Return why it does not play by a problem's rules, None where it does."""
+
+    @abstractmethod
+    def form(self, stored: StoredPolicy, n: int, refresh_above: float) -> Any:
+        """Return the tables of a stored policy.
+
+        Parameters
+        ----------
+        stored
+            The parameter file.
+        n
+            Largest number of nodes of a graph.
+        refresh_above
+            A message is sent anew when it has moved by more than this share; 0 for always.
+
+        Raises
+        ------
+        InputError
+            Parameters that do not fit.
+        """
+
+    @abstractmethod
+    def scorer(self, form: Any) -> Scorer:
+        """Return what scores by array operations on whole batches: the reference."""
+
+    @abstractmethod
+    def search(
+        self,
+        comm: Communicator,
+        block: RowBlock,
+        form: Any,
+        schedule: Schedule,
+        forced: NDArray[np.int64],
+        on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+    ) -> SearchResult:
+        """Do what `policy_search.search` does by this network's rules, fast (collective)."""
+
+    def baselines(self, n: int) -> Sequence[Any]:
+        """Return forms of heuristics to compare candidates with, for graphs of up to n nodes.
+
+        Without any, the problem's greedy heuristic serves.
+        """
+        return ()
+
+    def parameter_arrays(self, numbers: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
+        """Split the parameters one after another into arrays by name."""
+        ends = np.cumsum(list(self.parameters.values()))
+        return dict(zip(self.parameters, np.split(numbers, ends[:-1]), strict=True))
+
+
+class DegreeMessages(MessageNetwork):
+    """Functions of residual degrees, by the rules of vertex cover; see `degree_messages`."""
+
+    name = degree_messages.NETWORK
+    parameters: ClassVar = {
+        name: len(array) for name, array in degree_messages.TWO_MESSAGES.items()
+    }
+    start = (-1.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0)  # inverse-degree greedy
+
+    def misfit(self, problem: Problem) -> str | None:
+        """See `MessageNetwork.misfit`."""
+        if not has_cover_rules(problem):
+            return f"finds vertex covers by their own rules, not {problem.name}"
+        if problem.uses_weights:
+            return "counts neighbours and reads no weights: choose another"
+        return None
+
+    def form(
+        self, stored: StoredPolicy, n: int, refresh_above: float
+    ) -> ScalarForm | degree_messages.TwoMessageForm:
+        """See `MessageNetwork.form`."""
+        return degree_messages.message_form(stored, n, refresh_above)
+
+    def scorer(self, form: Any) -> Scorer:
+        """See `MessageNetwork.scorer`."""
+        return degree_messages.MessageScorer(form)
+
+    def search(
+        self,
+        comm: Communicator,
+        block: RowBlock,
+        form: Any,
+        schedule: Schedule,
+        forced: NDArray[np.int64],
+        on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+    ) -> SearchResult:
+        """See `MessageNetwork.search`."""
+        from ogg_hpc.search.scalar_search import scalar_search
+
+        return scalar_search(comm, block, form, schedule, forced, on_step)
+
+    def baselines(self, n: int) -> Sequence[ScalarForm]:
+        """Return inverse-degree greedy of three exponents."""
+        return [inverse_degree_form(n, exponent) for exponent in (1.25, 1.5, 2.0)]
+
+
+DEGREE_MESSAGES = DegreeMessages()
+NETWORKS: dict[str, MessageNetwork] = {network.name: network for network in (DEGREE_MESSAGES,)}
+
+
+def has_cover_rules(problem: Problem) -> bool:
+    """Return whether a step's rules are those of vertex cover, which scalar engines follow."""
+    rules, own = MinimumVertexCover, type(problem)
+    return (
+        isinstance(problem, rules)
+        and own.candidates is rules.candidates
+        and own.choose is rules.choose
+    )
