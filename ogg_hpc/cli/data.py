@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogg_hpc.cli.options import console, print_json
+from ogg_hpc.cli.options import add_node_weights_option, console, print_json
 from ogg_hpc.errors import InputError, SettingsError
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ def _add_convert(commands: Any) -> None:
         action="store_true",
         help="take each arc as an edge, e.g. for Pajek arcs (default: keep directions)",
     )
+    add_node_weights_option(parser)
     _add_json(parser)
 
 
@@ -234,6 +235,7 @@ def run_generate(args: argparse.Namespace) -> int:
 def run_convert(args: argparse.Namespace) -> int:
     """Convert one graph; return 0."""
     from ogg_hpc.graphs.readers import read_graph
+    from ogg_hpc.graphs.readers.node_weights import read_node_weights
     from ogg_hpc.graphs.shards import write_store
     from ogg_hpc.runtime.files import sha256_of_file
 
@@ -242,6 +244,8 @@ def run_convert(args: argparse.Namespace) -> int:
     graph = read_graph(
         args.input, format=args.format, directed=args.directed, undirected=args.undirected
     )
+    if args.node_weights is not None:
+        graph = read_node_weights(args.node_weights, graph)
     _warn(args.input, graph.warnings)
     source = Path(args.input)
     settings = {"source": source.name}
@@ -254,6 +258,7 @@ def run_convert(args: argparse.Namespace) -> int:
         "edges": graph.m,
         "directed": graph.directed,
         "weighted": graph.weights is not None,
+        "node_weighted": graph.node_weights is not None,
         "self_loops": graph.self_loops,
         "duplicates": graph.duplicates,
     }

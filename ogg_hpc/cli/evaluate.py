@@ -6,7 +6,13 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
+from ogg_hpc.cli.options import (
+    add_node_weights_option,
+    add_run_options,
+    console,
+    print_json,
+    start_ranks,
+)
 from ogg_hpc.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -105,6 +111,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--undirected", action="store_true", help="take every arc of a directed graph as an edge"
     )
+    add_node_weights_option(parser)
     parser.add_argument(
         "--csv", metavar="FILE", help="write a line a graph and method (default: no)"
     )
@@ -149,6 +156,7 @@ def run(args: argparse.Namespace) -> int:
             known,
             args.format,
             args.undirected,
+            args.node_weights,
         )
 
     rows = evaluate(comm, comm.on_all(prepare))

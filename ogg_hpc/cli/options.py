@@ -28,6 +28,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_node_weights_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that names a file of weights of the nodes."""
+    parser.add_argument(
+        "--node-weights",
+        metavar="FILE",
+        help="weights of the nodes: lines 'label weight', or one weight a line in the order of "
+        "the nodes (default: those of the graph's own file, if any)",
+    )
+
+
 def start_ranks(args: argparse.Namespace) -> Communicator:
     """Start this rank as the options of `add_run_options` say."""
     from ogg_hpc.runtime.launch import start

@@ -7,7 +7,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
+from ogg_hpc.cli.options import (
+    add_node_weights_option,
+    add_run_options,
+    console,
+    print_json,
+    start_ranks,
+)
 
 _DESCRIPTION = """\
 Solve a graph optimisation problem: shrink the graph by exact reductions, solve what is left with
@@ -116,6 +122,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--undirected", action="store_true", help="take every arc of a directed graph as an edge"
     )
+    add_node_weights_option(parser)
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -146,6 +153,7 @@ def run(args: argparse.Namespace) -> int:
         seed=args.seed,
         file_format=args.format,
         undirected=args.undirected,
+        node_weights=args.node_weights,
     )
     for graph in comm.on_root(lambda: members(args.graph)):
         output = Path(args.output) if args.output else _output(graph, args.problem)

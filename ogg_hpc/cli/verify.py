@@ -7,7 +7,7 @@ import math
 import sys
 from typing import Any
 
-from ogg_hpc.cli.options import print_json
+from ogg_hpc.cli.options import add_node_weights_option, print_json
 from ogg_hpc.errors import InfeasibleError, InputError
 
 _DESCRIPTION = """\
@@ -44,6 +44,7 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="take every arc of a directed graph as an edge (default: refuse such a graph)",
     )
+    add_node_weights_option(parser)
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object (default: one line of text)"
     )
@@ -60,13 +61,11 @@ def run(args: argparse.Namespace) -> int:
     InfeasibleError
         An infeasible solution, or an objective other than the file claims.
     """
-    from ogg_hpc.problems.graph_input import read_undirected
+    from ogg_hpc.problems.graph_input import read_undirected, without_unused_weights
     from ogg_hpc.problems.registry import problem_by_name, problem_names
     from ogg_hpc.problems.solution import graph_record, plain_number, read_solution
 
-    graph = read_undirected(args.graph, args.format, args.undirected)
-    for warning in graph.warnings:
-        print(f"warning: {args.graph}: {warning}", file=sys.stderr)
+    graph = read_undirected(args.graph, args.format, args.undirected, args.node_weights)
     solution = read_solution(args.solution, graph)
     # Only the command line may name a file of code to run, never a solution file.
     if args.problem is None and solution.problem not in (None, *problem_names()):
@@ -81,6 +80,9 @@ def run(args: argparse.Namespace) -> int:
             args.solution,
             f"key 'problem': the file solves {solution.problem!r}, --problem says {problem.name!r}",
         )
+    graph = without_unused_weights(graph, problem)
+    for warning in graph.warnings:
+        print(f"warning: {args.graph}: {warning}", file=sys.stderr)
 
     violation = problem.violation(graph, solution.nodes)
     value = None if violation else plain_number(problem.objective(graph, solution.nodes))

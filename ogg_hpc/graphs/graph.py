@@ -56,6 +56,8 @@ class Graph:
         How many entries were dropped as self loops and merged as repeated edges on the way in.
     warnings : tuple of str
         What a reader noticed and the user should know.
+    node_weights : (n,) float64, optional
+        Positive finite weights of the nodes; None where each node counts 1.
     """
 
     row_offsets: NDArray[np.int64]
@@ -67,6 +69,7 @@ class Graph:
     self_loops: int = 0
     duplicates: int = 0
     warnings: tuple[str, ...] = ()
+    node_weights: NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:
@@ -139,8 +142,37 @@ class Graph:
         return scipy.sparse.csr_array((data, self.columns, self.row_offsets), (self.n, self.n))
 
     def unweighted(self) -> Graph:
-        """Return the graph without its weights."""
+        """Return the graph without its edge weights."""
         return self if self.weights is None else replace(self, weights=None)
+
+    def with_node_weights(self, weights: ArrayLike | None) -> Graph:
+        """Return the graph with other weights of its nodes, or with none.
+
+        Parameters
+        ----------
+        weights
+            (n,) positive finite numbers in the order of the nodes; None for none.
+
+        Raises
+        ------
+        SettingsError
+            Another number of weights, or one that is not positive and finite.
+        """
+        if weights is None:
+            return self if self.node_weights is None else replace(self, node_weights=None)
+        weights = np.asarray(weights, dtype=np.float64)
+        if weights.shape != (self.n,):
+            raise SettingsError(
+                f"node weights have the shape {weights.shape}; expected one for each of {self.n} "
+                "nodes"
+            )
+        bad = np.flatnonzero(~((weights > 0) & (weights < np.inf)))
+        if bad.size:
+            node = self.labels_of(bad[:1])[0]
+            raise SettingsError(
+                f"node {node} has weight {weights[bad[0]]:g}; expected a positive finite number"
+            )
+        return replace(self, node_weights=weights)
 
     def to_undirected(self) -> Graph:
         """Return the graph with every arc taken as an undirected edge."""
@@ -153,6 +185,7 @@ class Graph:
             self_loops=self.self_loops,
             duplicates=self.duplicates + merged.duplicates,
             warnings=self.warnings,
+            node_weights=self.node_weights,
         )
 
     @staticmethod
@@ -247,14 +280,17 @@ class Graph:
 
     @staticmethod
     def from_networkx(graph: Any, *, weight: str = "weight") -> Graph:
-        """Build a graph from a NetworkX graph; edges without the weight attribute count 1."""
+        """Build a graph from a NetworkX graph; edges without the weight attribute count 1.
+
+        So do nodes: their attribute of the same name gives the weights of nodes.
+        """
         nodes = list(graph.nodes)
         index = {node: i for i, node in enumerate(nodes)}
         edges = list(graph.edges(data=weight))
         weights = None
         if any(w is not None for _, _, w in edges):
             weights = [1.0 if w is None else float(w) for _, _, w in edges]
-        return Graph.from_edges(
+        built = Graph.from_edges(
             len(nodes),
             [index[u] for u, _, _ in edges],
             [index[v] for _, v, _ in edges],
@@ -262,13 +298,14 @@ class Graph:
             labels=_labels_from(nodes),
             directed=bool(graph.is_directed()),
         )
+        return built.with_node_weights(weights_of_attribute(graph.nodes(data=weight)))
 
     @staticmethod
-    def from_scipy(matrix: Any) -> Graph:
+    def from_scipy(matrix: Any, node_weights: ArrayLike | None = None) -> Graph:
         """Build a graph from a square SciPy sparse matrix or array.
 
         A symmetric matrix is an undirected graph, any other a directed one. Weights are kept
-        unless all stored values are 1.
+        unless all stored values are 1; those of the nodes, (n,), are given apart.
         """
         coo = matrix.tocoo()
         if coo.shape[0] != coo.shape[1]:
@@ -288,7 +325,15 @@ class Graph:
             None if (values == 1).all() else values,
             directed=not symmetric,
             both_directions=True,
-        )
+        ).with_node_weights(node_weights)
+
+
+def weights_of_attribute(nodes: Iterable[tuple[Any, Any]]) -> list[float] | None:
+    """Return the weights among pairs of a node and its attribute: 1 for None, None if all are."""
+    given = [value for _, value in nodes]
+    if all(value is None for value in given):
+        return None
+    return [1.0 if value is None else float(value) for value in given]
 
 
 def _labels_from(nodes: list[Any]) -> Labels | None:

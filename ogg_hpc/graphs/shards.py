@@ -254,7 +254,8 @@ def check_store(path: str | Path) -> list[str]:
     Checks the SHA-256 of each shard against the manifest, the checksum of each chunk, that
     offsets rise from 0 to the length of what they point into, and for each graph that columns
     are in range, sorted, without repetitions and without self loops, that an undirected graph
-    is symmetric, weights included, and that weights are finite and labels distinct.
+    is symmetric, weights included, and that weights are finite, those of nodes positive, and
+    labels distinct.
 
     Returns
     -------

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
 
 
 @dataclass(frozen=True)
 class WeightStatistics:
-    """Edge weights; `distinct` counts the values that occur."""
+    """Weights of edges or of nodes; `distinct` counts the values that occur."""
 
     min: float
     mean: float
@@ -42,6 +43,7 @@ class GraphStatistics:
     self_loops: int
     duplicates: int
     weights: WeightStatistics | None
+    node_weights: WeightStatistics | None
 
 
 def graph_statistics(graph: Graph) -> GraphStatistics:
@@ -72,12 +74,12 @@ def graph_statistics(graph: Graph) -> GraphStatistics:
         largest_component=int(np.bincount(member_of).max(initial=0)),
         self_loops=graph.self_loops,
         duplicates=graph.duplicates,
-        weights=_weight_statistics(graph),
+        weights=_weight_statistics(graph.edges()[2]),
+        node_weights=_weight_statistics(graph.node_weights),
     )
 
 
-def _weight_statistics(graph: Graph) -> WeightStatistics | None:
-    weights = graph.edges()[2]
+def _weight_statistics(weights: NDArray[np.float64] | None) -> WeightStatistics | None:
     if weights is None or not len(weights):
         return None
     return WeightStatistics(

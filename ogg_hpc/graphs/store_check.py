@@ -56,7 +56,7 @@ def _open_file_faults(file: StoreFile, stated: tuple[int, int, int] | None) -> I
 
 def _damage(file: StoreFile) -> Iterator[str]:
     """Read every chunk of every dataset."""
-    for name in dataset_types(file.weighted, file.label_kind):
+    for name in dataset_types(file.weighted, file.node_weighted, file.label_kind):
         try:
             dataset = file.dataset(name)
             bad = list(bad_chunks(dataset, 0, len(dataset)))
@@ -71,6 +71,8 @@ def _structure_faults(file: StoreFile) -> Iterator[str]:
     lengths = {"columns": file.total_nnz, "self_loops": file.graphs, "duplicates": file.graphs}
     if file.weighted:
         lengths["weights"] = file.total_nnz
+    if file.node_weighted:
+        lengths["node_weights"] = file.total_nodes
     if file.label_kind == "integer":
         lengths["labels"] = file.total_nodes
     offsets = [
@@ -113,6 +115,10 @@ def graph_faults(graph: Graph) -> Iterator[str]:
     if graph.weights is not None and not np.isfinite(graph.weights).all():
         bad = np.flatnonzero(~np.isfinite(graph.weights))
         yield f"entry ({rows[bad[0]]}, {columns[bad[0]]}) has weight {graph.weights[bad[0]]}"
+    if graph.node_weights is not None:
+        wrong = np.flatnonzero(~((graph.node_weights > 0) & (graph.node_weights < np.inf)))
+        if wrong.size:
+            yield f"node {wrong[0]} has weight {graph.node_weights[wrong[0]]}"
     if graph.labels is not None and len(np.unique(graph.labels)) != n:
         yield "two nodes have the same label"
     if graph.looped.size and not ((graph.looped >= 0) & (graph.looped < n)).all():

@@ -11,6 +11,7 @@ dataset                 shape        content
 ``row_offsets``         N + 1        row r is ``columns[row_offsets[r]:row_offsets[r + 1]]``
 ``columns``             nnz          neighbour ids within the graph, int32 where they fit
 ``weights``             nnz          float64, only in weighted stores
+``node_weights``        N            float64, only in stores with weights of nodes
 ``labels``              N            int64, only in stores with integer labels
 ``label_offsets``       N + 1        only in stores with text labels: label r is the UTF-8 of
 ``label_bytes``         bytes        ``label_bytes[label_offsets[r]:label_offsets[r + 1]]``
@@ -48,10 +49,11 @@ VERSION = 1
 _CHUNK_BYTES = 1 << 20
 _SCHEMA = "CSR: graph_nodes, graph_entries -> row_offsets -> columns [weights, labels]"
 _COUNTS = ("graphs", "nodes", "nnz")
-_KIND = ("directed", "weighted", "label_kind")
+_KIND = ("directed", "weighted", "node_weighted", "label_kind")
 _RESERVED = ("format", "version", "schema", *_COUNTS, *_KIND, "checksum")
 
 Attributes = Mapping[str, str | int | float | bool]
+_Kind = tuple[bool, bool, bool, str]
 
 
 def write_store(
@@ -67,7 +69,8 @@ def write_store(
     path
         The file; an existing one is replaced.
     graphs
-        All directed or none, all weighted or none, and labels of one kind.
+        All directed or none, all with weights of edges or none, all with weights of nodes or
+        none, and labels of one kind.
     attributes
         Provenance to be stored with the graphs: generator, seed, source, licence, …
 
@@ -80,7 +83,7 @@ def write_store(
     attributes = _checked(attributes or {})
     remaining = iter(graphs)
     first = next(remaining, None)
-    kind = _kind_of(first) if first is not None else (False, False, "none")
+    kind = _kind_of(first) if first is not None else (False, False, False, "none")
     # The dataset has one dtype, which the first graph decides.
     wide = first is not None and first.columns.dtype.itemsize > 4
     head = [] if first is None else [first]
@@ -102,10 +105,10 @@ def write_store(
 
 
 def _write_graphs(
-    file: h5py.File, graphs: Iterable[Graph], kind: tuple[bool, bool, str], wide: bool
+    file: h5py.File, graphs: Iterable[Graph], kind: _Kind, wide: bool
 ) -> tuple[int, int, int]:
-    _, weighted, label_kind = kind
-    types = dataset_types(weighted, label_kind, np.int64 if wide else np.int32)
+    _, weighted, node_weighted, label_kind = kind
+    types = dataset_types(weighted, node_weighted, label_kind, np.int64 if wide else np.int32)
     out = {name: _Column(file, name, dtype) for name, dtype in types.items()}
     for name in types:
         if name.endswith("_offsets") or name.startswith("graph_"):
@@ -124,6 +127,8 @@ def _write_graphs(
         out["columns"].append(graph.columns)
         if weighted:
             out["weights"].append(graph.weights)
+        if node_weighted:
+            out["node_weights"].append(graph.node_weights)
         if label_kind == "integer":
             out["labels"].append(graph.labels)
         if label_kind == "text":
@@ -148,13 +153,17 @@ def _write_graphs(
     return count, nodes, entries
 
 
-def dataset_types(weighted: bool, label_kind: str, id_type: Any = np.int32) -> dict[str, Any]:
+def dataset_types(
+    weighted: bool, node_weighted: bool, label_kind: str, id_type: Any = np.int32
+) -> dict[str, Any]:
     """Return the dtype of each dataset that a file of this kind holds, by name."""
     integers = ["graph_nodes", "graph_entries", "row_offsets", "looped_offsets", "looped"]
     integers += ["self_loops", "duplicates"]
     types: dict[str, Any] = dict.fromkeys(integers, np.int64) | {"columns": id_type}
     if weighted:
         types["weights"] = np.float64
+    if node_weighted:
+        types["node_weights"] = np.float64
     if label_kind == "integer":
         types["labels"] = np.int64
     if label_kind == "text":
@@ -204,6 +213,8 @@ class StoreFile:
             self.graphs, self.total_nodes, self.total_nnz = (int(stored[name]) for name in _COUNTS)
             self.directed = bool(stored["directed"])
             self.weighted = bool(stored["weighted"])
+            # Files from before there were weights of nodes do not say.
+            self.node_weighted = bool(stored.get("node_weighted", False))
             self.label_kind = str(stored["label_kind"])
         except KeyError as error:
             raise InputError(self.path, f"lacks the attribute {error}") from error
@@ -277,6 +288,7 @@ class StoreFile:
             self.array("looped", *loops),
             int(self.array("self_loops", local, local + 1)[0]),
             int(self.array("duplicates", local, local + 1)[0]),
+            node_weights=self.array("node_weights", start, stop) if self.node_weighted else None,
         )
 
     def _labels(self, start: int, stop: int) -> Labels | None:
@@ -386,17 +398,18 @@ def _checked(attributes: Attributes) -> Attributes:
     return plain
 
 
-def _kind_of(graph: Graph) -> tuple[bool, bool, str]:
+def _kind_of(graph: Graph) -> _Kind:
     if graph.labels is None:
         labels = "none"
     else:
         labels = "integer" if np.issubdtype(graph.labels.dtype, np.integer) else "text"
-    return graph.directed, graph.weights is not None, labels
+    return graph.directed, graph.weights is not None, graph.node_weights is not None, labels
 
 
-def _kind_text(kind: tuple[bool, bool, str]) -> str:
-    directed, weighted, labels = kind
+def _kind_text(kind: _Kind) -> str:
+    directed, weighted, node_weighted, labels = kind
     return (
         f"{'directed' if directed else 'undirected'}, "
-        f"{'weighted' if weighted else 'unweighted'}, with {labels} labels"
+        f"{'weighted' if weighted else 'unweighted'}, "
+        f"{'with' if node_weighted else 'without'} weights of nodes, with {labels} labels"
     ).replace("none labels", "no labels")

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers import read_graph
+from ogg_hpc.graphs.readers.node_weights import read_node_weights
+from ogg_hpc.problems.problem import Problem
 
 
 def read_undirected(
-    path: str | Path, file_format: str | None = None, undirected: bool = False
+    path: str | Path,
+    file_format: str | None = None,
+    undirected: bool = False,
+    node_weights: str | Path | None = None,
 ) -> Graph:
     """Read a graph and refuse a directed one, unless its arcs are to be taken as edges.
 
@@ -22,6 +28,8 @@ def read_undirected(
         Name of the format; found by content when None.
     undirected
         Take every arc of a directed graph as an edge.
+    node_weights
+        A file of weights of the nodes; see `read_node_weights`.
     """
     graph = read_graph(path, format=file_format, undirected=undirected)
     if graph.directed:
@@ -29,4 +37,18 @@ def read_undirected(
             f"{path}: the graph is directed, the problem is not; "
             "--undirected takes every arc as an edge"
         )
-    return graph
+    return graph if node_weights is None else read_node_weights(node_weights, graph)
+
+
+def without_unused_weights(graph: Graph, problem: Problem) -> Graph:
+    """Return the graph without weights that do not belong to a problem.
+
+    Weights of nodes that are dropped so are a warning of the graph: the weighted problem may be
+    meant.
+    """
+    if not problem.uses_weights:
+        graph = graph.unweighted()
+    if graph.node_weights is None or problem.uses_node_weights:
+        return graph
+    unused = f"{problem.name} does not use the weights of the nodes"
+    return replace(graph.with_node_weights(None), warnings=(*graph.warnings, unused))

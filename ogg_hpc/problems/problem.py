@@ -102,6 +102,8 @@ class Problem(ABC):
     uses_weights
         Whether edge weights belong to the problem; if not, they are dropped before a policy can
         see them.
+    uses_node_weights
+        Whether weights of nodes belong to the problem; if not, they are dropped with a warning.
     several_at_once
         Whether any candidates may be chosen in one step; if not, it is solved one node a step.
     residual
@@ -112,6 +114,7 @@ class Problem(ABC):
     name: ClassVar[str]
     maximize: ClassVar[bool]
     uses_weights: ClassVar[bool] = False
+    uses_node_weights: ClassVar[bool] = False
     several_at_once: ClassVar[bool] = False
     residual: ClassVar[bool] = False
 

@@ -10,6 +10,7 @@ from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.families import is_family, parse_family
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.members import members
+from ogg_hpc.graphs.readers.node_weights import read_node_weights
 from ogg_hpc.graphs.shards import MANIFEST
 from ogg_hpc.problems.graph_input import read_undirected
 
@@ -43,11 +44,17 @@ class Listed:
         name = Path(self.path)
         return Path(name.stem).stem if name.suffix in _COMPRESSED else name.stem
 
-    def read(self, file_format: str | None = None, undirected: bool = False) -> Graph:
+    def read(
+        self,
+        file_format: str | None = None,
+        undirected: bool = False,
+        node_weights: str | None = None,
+    ) -> Graph:
         """Read the file or make the graph; parameters as in `read_undirected`."""
-        if self.index is not None:
-            return parse_family(self.family).graph(self.index)
-        return read_undirected(self.path, file_format, undirected)
+        if self.index is None:
+            return read_undirected(self.path, file_format, undirected, node_weights)
+        graph = parse_family(self.family).graph(self.index)
+        return graph if node_weights is None else read_node_weights(node_weights, graph)
 
 
 def listed(sources: Iterable[str]) -> list[Listed]:

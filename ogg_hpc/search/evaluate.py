@@ -10,6 +10,7 @@ import numpy as np
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.graph_input import without_unused_weights
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
@@ -78,8 +79,8 @@ class Evaluation:
         Each with a name of its own.
     best_known
         Best values by the graph's name or path.
-    file_format, undirected
-        How graph files are read.
+    file_format, undirected, node_weights
+        How graphs are read; see `Listed.read`.
     """
 
     problem: str
@@ -88,6 +89,7 @@ class Evaluation:
     best_known: Mapping[str, float] = field(default_factory=dict)
     file_format: str | None = None
     undirected: bool = False
+    node_weights: str | None = None
 
 
 def evaluate(comm: Communicator, evaluation: Evaluation) -> list[Row]:
@@ -138,9 +140,8 @@ def _check(evaluation: Evaluation) -> Problem:
 def _rows(
     comm: Communicator, evaluation: Evaluation, problem: Problem, listed: Listed
 ) -> list[Row]:
-    graph = listed.read(evaluation.file_format, evaluation.undirected)
-    if not problem.uses_weights:
-        graph = graph.unweighted()
+    graph = listed.read(evaluation.file_format, evaluation.undirected, evaluation.node_weights)
+    graph = without_unused_weights(graph, problem)
     found = {method.name: method(comm, graph) for method in evaluation.methods}
     best_of, tightest = (max, min) if problem.maximize else (min, max)
     bound = tightest(each.bound for each in found.values())

@@ -20,7 +20,7 @@ from ogg_hpc.graphs.row_block import BALANCE, RowBlock, scatter_rows
 from ogg_hpc.policies.degree_messages import named_form
 from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import scalar_form
-from ogg_hpc.problems.graph_input import read_undirected
+from ogg_hpc.problems.graph_input import read_undirected, without_unused_weights
 from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.problem import Problem, Reduction
 from ogg_hpc.problems.registry import problem_by_name
@@ -78,6 +78,8 @@ class SolveSettings:
         Of the polish; the policy's search draws no random numbers.
     file_format, undirected
         How the graph file is read.
+    node_weights
+        A file of weights of the nodes, for a graph that is read from a file.
     """
 
     problem: str = "mvc"
@@ -93,6 +95,7 @@ class SolveSettings:
     seed: int = 0
     file_format: str | None = None
     undirected: bool = False
+    node_weights: str | None = None
 
 
 @dataclass
@@ -366,7 +369,9 @@ def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:
     if isinstance(source, Graph):
         graph = source
     elif isinstance(source, str | Path):
-        graph = read_undirected(source, settings.file_format, settings.undirected)
+        graph = read_undirected(
+            source, settings.file_format, settings.undirected, settings.node_weights
+        )
     elif hasattr(source, "tocoo"):
         graph = Graph.from_scipy(source)
     elif hasattr(source, "edges") and hasattr(source, "is_directed"):
@@ -380,8 +385,7 @@ def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:
         raise SettingsError(
             "the graph is directed, the problem is not; undirected=True takes every arc as an edge"
         )
-    graph = graph.to_undirected()
-    return graph if problem.uses_weights else graph.unweighted()
+    return without_unused_weights(graph.to_undirected(), problem)
 
 
 def _reduction(

@@ -23,7 +23,7 @@ from ogg_hpc.graphs.shards import (
 
 
 def assert_same(a: Graph, b: Graph) -> None:
-    for name in ("row_offsets", "columns", "weights", "labels", "looped"):
+    for name in ("row_offsets", "columns", "weights", "labels", "looped", "node_weights"):
         x, y = getattr(a, name), getattr(b, name)
         if x is None or y is None:
             assert x is y, name
@@ -35,7 +35,9 @@ def assert_same(a: Graph, b: Graph) -> None:
 
 
 @st.composite
-def graphs(draw: st.DrawFn, directed: bool, weighted: bool, labelled: str) -> Graph:
+def graphs(
+    draw: st.DrawFn, directed: bool, weighted: bool, node_weighted: bool, labelled: str
+) -> Graph:
     n = draw(st.integers(0, 12))
     node = st.integers(0, max(0, n - 1))
     pairs = draw(st.lists(st.tuples(node, node), max_size=30)) if n else []
@@ -48,13 +50,15 @@ def graphs(draw: st.DrawFn, directed: bool, weighted: bool, labelled: str) -> Gr
     if labelled == "text":
         labels = np.array([f"ñ{i}-{'x' * (i % 3)}" for i in range(n)], dtype=np.str_)
     u, v = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-    return Graph.from_edges(n, u, v, weights, labels=labels, directed=directed)
+    graph = Graph.from_edges(n, u, v, weights, labels=labels, directed=directed)
+    return graph.with_node_weights(np.arange(n) + 0.1 if node_weighted else None)
 
 
 @st.composite
 def stores(draw: st.DrawFn) -> list[Graph]:
     kind = graphs(
-        draw(st.booleans()), draw(st.booleans()), draw(st.sampled_from(["none", "integer", "text"]))
+        *(draw(st.booleans()) for _ in range(3)),
+        draw(st.sampled_from(["none", "integer", "text"])),
     )
     return draw(st.lists(kind, max_size=5))
 

@@ -13,7 +13,14 @@ def test_numbers_of_a_small_graph() -> None:
     assert (numbers.degree_min, numbers.degree_median, numbers.degree_max) == (0, 1.0, 2)
     assert numbers.degree_mean == pytest.approx(8 / 7)
     assert (numbers.isolated, numbers.components, numbers.largest_component) == (2, 4, 3)
+    assert numbers.node_weights is None
     assert numbers.weights == WeightStatistics(min=-1.0, mean=1.0, max=3.0, negative=1, distinct=3)
+
+
+def test_weights_of_nodes_are_described() -> None:
+    graph = Graph.from_edges(3, [0], [1]).with_node_weights([2, 0.5, 0.5])
+    expected = WeightStatistics(min=0.5, mean=1.0, max=2.0, negative=0, distinct=2)
+    assert graph_statistics(graph).node_weights == expected
 
 
 def test_a_node_with_only_incoming_arcs_is_not_isolated() -> None:

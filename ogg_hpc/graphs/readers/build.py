@@ -54,6 +54,27 @@ def build(
         raise conflict(path, error, line) from None
 
 
+def add_node_weights(path: Path, graph: Graph, weights: Weights, rows: Ids | None = None) -> Graph:
+    """Return a graph with (n,) weights of its nodes; weights that are all 1 are none.
+
+    `rows` is the zero-based line of each weight.
+
+    Raises
+    ------
+    InputError
+        A weight that is not positive and finite.
+    """
+    bad = np.flatnonzero(~((weights > 0) & (weights < np.inf)))
+    if bad.size:
+        node = graph.labels_of(bad[:1])[0]
+        raise InputError(
+            path,
+            f"node {node} has weight {weights[bad[0]]:g}; expected a positive finite number",
+            None if rows is None else int(rows[bad[0]]) + 1,
+        )
+    return graph if (weights == 1).all() else graph.with_node_weights(weights)
+
+
 def conflict(path: Path, error: ConflictingWeightsError, line: int | None = None) -> InputError:
     """Return the complaint about two weights of one edge, to be raised."""
     u, v, w1, w2 = error.args[:4]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers import edgelist
+from ogg_hpc.graphs.readers.build import add_node_weights
 from ogg_hpc.graphs.readers.headed import is_headed, read_edges, read_header
+from ogg_hpc.graphs.readers.node_weights import weights_by_label
 from ogg_hpc.graphs.readers.text import Text, is_int64, show
 
 _COMMENT = b"c#%"
@@ -41,12 +42,13 @@ def read(text: Text, directed: bool | None) -> Graph:
     The header is ``p edge n m`` (or ``col``, ``td``, ``ds``), or ``n m``, or is missing; then
     the file is an edge list. Edges are ``e u v`` or ``u v``, with an optional weight. Ids are
     1 … n; under a bare header ``n m`` they are 0 … n - 1 if id 0 occurs. Lines that start with
-    ``c``, ``#`` or ``%`` are comments; lines ``n id weight``, with weights of nodes, are skipped
-    with a warning.
+    ``c``, ``#`` or ``%`` are comments; lines ``n id weight`` give weights of nodes, and nodes
+    without such a line count 1 if others have one.
     """
     text = text.without(text.starting_with(_COMMENT))
-    node_weights = text.starting_with(b"n")
-    text = text.without(node_weights)
+    of_nodes = text.starting_with(b"n")
+    node_lines = text.without(~of_nodes)
+    text = text.without(of_nodes)
     edges = text.starting_with(b"e")
     if not text.rows.size:
         raise text.error("holds no data; expected 'p edge n m' and lines 'e u v'")
@@ -62,9 +64,9 @@ def read(text: Text, directed: bool | None) -> Graph:
         graph = read_edges(text, n, m, header, directed, _EXPECTED, zero_based=True)
     else:
         graph = edgelist.read(text, directed)
-    if node_weights.any():
-        graph = replace(graph, warnings=(*graph.warnings, "weights of nodes are not read"))
-    return graph
+    if not of_nodes.any():
+        return graph
+    return add_node_weights(text.path, graph, *weights_by_label(node_lines, graph, "n ID WEIGHT"))
 
 
 def _read_problem(text: Text, number: int) -> tuple[int, int]:

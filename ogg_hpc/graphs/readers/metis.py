@@ -9,17 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.readers.build import build, is_symmetric, one_based
+from ogg_hpc.graphs.readers.build import add_node_weights, build, is_symmetric, one_based
 from ogg_hpc.graphs.readers.text import Text, first_bad, integers, is_int64, show
 
 
 class Header(NamedTuple):
-    """The first line: sizes, numbers before the neighbours of a line, weights of edges."""
+    """The first line: nodes, edges, and what stands on a line beside the neighbours.
+
+    First the node's size and its weights, if any; then each neighbour, with a weight or without.
+    """
 
     n: int
     m: int
-    skipped: int
+    sizes: int
+    node_weights: int
     weighted: bool
+
+    @property
+    def before(self) -> int:
+        """How many numbers stand before the neighbours."""
+        return self.sizes + self.node_weights
 
 
 def read_header(text: Text) -> Header | None:
@@ -32,7 +41,7 @@ def read_header(text: Text) -> Header | None:
     if len(flags) > 3 or set(flags) - {"0", "1"}:
         return None
     constraints = int(tokens[3]) if len(tokens) == 4 else int(flags[1])
-    return Header(int(tokens[0]), int(tokens[1]), int(flags[0]) + constraints, flags[2] == "1")
+    return Header(int(tokens[0]), int(tokens[1]), int(flags[0]), constraints, flags[2] == "1")
 
 
 def sizes_agree(text: Text) -> bool:
@@ -41,7 +50,7 @@ def sizes_agree(text: Text) -> bool:
     if header is None:
         return False
     lines = _adjacency_lines(text)
-    tokens = int(text.counts[lines].sum()) - header.skipped * header.n
+    tokens = int(text.counts[lines].sum()) - header.before * header.n
     filled = np.flatnonzero(text.counts[lines])
     used = int(filled[-1]) + 1 if filled.size else 0
     return used <= header.n <= len(lines) + 1 and tokens == header.m * (2 + 2 * header.weighted)
@@ -50,18 +59,24 @@ def sizes_agree(text: Text) -> bool:
 def read(text: Text, directed: bool | None) -> Graph:
     """Read a METIS graph; labels are 1 … n, a node without edges is a blank line.
 
-    ``fmt`` is up to three digits: sizes of nodes, weights of nodes (``ncon`` of them), weights
-    of edges. Those of nodes are skipped with a warning. Lines that start with ``%`` are
+    ``fmt`` is up to three digits: sizes of nodes, weights of nodes (``ncon`` of them, at most
+    one), weights of edges. Sizes are skipped with a warning. Lines that start with ``%`` are
     comments. `directed` makes no difference: the format is undirected.
     """
     header = read_header(text)
     if header is None:
         number = int(text.rows[0]) if text.rows.size else None
         raise text.error("expected a METIS header 'n m [fmt [ncon]]'", number)
+    if header.node_weights > 1:
+        number = int(np.flatnonzero((text.counts > 0) & ~text.starting_with(b"%"))[0])
+        raise text.error(
+            f"declares {header.node_weights} weights of each node; one can be read", number
+        )
     lines = _adjacency_lines(text)
     n = header.n
     # A last node without edges may share its line with the end of the file.
-    if len(lines) < n - 1 or (text.counts[lines[n:]] > 0).any():
+    fewest = n if header.before else n - 1
+    if len(lines) < fewest or (text.counts[lines[n:]] > 0).any():
         filled = int(np.count_nonzero(text.counts[lines]))
         raise text.error(
             f"expected {n} adjacency lines after the header, found {len(lines)}, of which "
@@ -71,16 +86,16 @@ def read(text: Text, directed: bool | None) -> Graph:
     counts = text.counts[lines]
     values = _read_integers(text, lines, int(counts.sum()))
     stride = 2 if header.weighted else 1
-    damaged = (counts < header.skipped) | ((counts - header.skipped) % stride != 0)
+    damaged = (counts < header.before) | ((counts - header.before) % stride != 0)
     if damaged.any():
         i = int(damaged.argmax())
-        what = f"{header.skipped} weights of the node and " if header.skipped else ""
-        pairs = "pairs 'neighbour weight'" if header.weighted else "neighbours"
-        raise text.error(f"expected {what}{pairs}, found {counts[i]} numbers", lines[i])
+        wanted = ["the node's size"] * header.sizes + ["the node's weight"] * header.node_weights
+        wanted.append("pairs 'neighbour weight'" if header.weighted else "neighbours")
+        raise text.error(f"expected {' and '.join(wanted)}, found {counts[i]} numbers", lines[i])
 
     node = np.repeat(np.arange(len(lines)), counts)
     column = np.arange(len(values)) - np.repeat(np.cumsum(counts) - counts, counts)
-    column -= header.skipped
+    column -= header.before
     at = np.flatnonzero((column >= 0) & (column % stride == 0))
     u, v = node[at], values[at] - 1
     weights = values[at + 1].astype(np.float64) if header.weighted else None
@@ -88,7 +103,10 @@ def read(text: Text, directed: bool | None) -> Graph:
     if outside.any():
         i = int(outside.argmax())
         raise text.error(f"neighbour {v[i] + 1} is outside 1 … {n}", lines[u[i]])
-    return _build(text, header, u, v, weights, lines[u])
+    graph = _build(text, header, u, v, weights, lines[u])
+    if not header.node_weights:
+        return graph
+    return add_node_weights(text.path, graph, values[column == -1].astype(np.float64), lines)
 
 
 def _build(
@@ -99,7 +117,7 @@ def _build(
     weights: NDArray[np.float64] | None,
     rows: NDArray[np.int64],
 ) -> Graph:
-    warnings = ("sizes and weights of nodes are not read",) if header.skipped else ()
+    warnings = ("sizes of nodes are not read",) if header.sizes else ()
     labels = one_based(header.n)
     graph = build(
         text.path,

@@ -12,6 +12,7 @@ import scipy.sparse
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers import FORMATS, read_graph
+from ogg_hpc.graphs.readers.node_weights import read_node_weights
 from ogg_hpc.graphs.shards import write_shards
 
 BANNER = "%%MatrixMarket matrix coordinate"
@@ -75,6 +76,15 @@ REFUSED = {
     "METIS odd": ("2 1 1\n2 5 1\n1 5\n", "metis", 2, "pairs"),
     "METIS weights": ("2 1 1\n2 5\n1 6\n", "metis", 3, "two weights"),
     "METIS word": ("2 1\n2\nx\n", "metis", 3, "'x'"),
+    "METIS several weights": ("%\n2 1 10 2\n7 7 2\n8 8 1\n", None, 2, "declares 2 weights"),
+    "METIS weight 0": ("2 1 10\n7 2\n0 1\n", None, 3, "node 2 has weight 0"),
+    "METIS no weight": ("2 1 11\n7 2 1\n\n", "metis", 3, "the node's weight and pairs"),
+    "METIS cut weights": ("3 1 10\n7 2\n7 1\n", "metis", None, "expected 3 adjacency lines"),
+    "DIMACS node": ("p edge 2 1\nn 3 4\ne 1 2\n", None, 2, "node 3 is not in the graph"),
+    "DIMACS node weight": ("p edge 2 1\nn 1 -4\ne 1 2\n", None, 2, "node 1 has weight -4"),
+    "DIMACS node weight word": ("p edge 2 1\nn 1 x\ne 1 2\n", None, 2, "'x'"),
+    "DIMACS node twice": ("p edge 2 1\nn 1 4\nn 1 4\ne 1 2\n", None, 3, "on line 2"),
+    "DIMACS node line": ("p edge 2 1\nn 1\ne 1 2\n", None, 2, "expected 'n ID WEIGHT'"),
     "METIS fmt": ("2 1 7\n2\n1\n", "metis", 1, "METIS header"),
     "matrix type": (f"{BANNER} complex general\n", None, 1, "pattern|integer|real"),
     "matrix array": ("%%MatrixMarket matrix array real general\n", None, 1, "coordinate"),
@@ -223,17 +233,81 @@ def test_dimacs_variants(read, header, prefix):
     assert edges_of(graph) == {(1, 2): 1, (2, 3): 1}
 
 
-def test_dimacs_node_weights_are_a_warning(read):
-    graph = read("p edge 3 1\nn 1 5\ne 1 2\n")
+def test_dimacs_node_weights_count_1_where_they_are_not_given(read):
+    graph = read("p edge 3 1\nn 3 5\nn 1 0.25\ne 1 2\n")
     assert (graph.n, graph.m) == (3, 1)
-    assert graph.warnings[-1] == "weights of nodes are not read"
+    assert graph.node_weights.tolist() == [0.25, 1, 5]
 
 
-def test_metis_weights_of_nodes_are_skipped_and_of_edges_kept(read):
-    graph = read("% remark\n3 1 11 2\n7 7 2 5\n8 8 1 5\n% inner\n9 9\n")
+def test_dimacs_node_weights_without_a_header_are_by_label(read):
+    graph = read("n 40 5\ne 10 40\ne 10 20\n")
+    assert graph.labels.tolist() == [10, 20, 40]
+    assert graph.node_weights.tolist() == [1, 1, 5]
+
+
+def test_metis_weights_of_nodes_and_of_edges_are_kept_and_sizes_skipped(read):
+    graph = read("% remark\n3 1 111\n7 6 2 5\n8 4 1 5\n% inner\n9 3\n")
     assert edges_of(graph) == {(1, 2): 5}
-    assert graph.n == 3
-    assert "weights of nodes" in graph.warnings[0]
+    assert graph.node_weights.tolist() == [6, 4, 3]
+    assert graph.warnings == ("sizes of nodes are not read",)
+    graph = read("3 1 10\n6 2\n4 1\n3\n")
+    assert edges_of(graph) == {(1, 2): 1}
+    assert (graph.node_weights.tolist(), graph.warnings) == ([6, 4, 3], ())
+
+
+def test_graphml_weights_of_nodes(read):
+    path = nx.path_graph(3)
+    path.nodes[1]["weight"] = 2.5
+    file = io.BytesIO()
+    nx.write_graphml(path, file)
+    assert read(file.getvalue()).node_weights.tolist() == [1, 2.5, 1]
+
+
+@pytest.mark.parametrize(
+    "content", ["p edge 2 1\nn 1 1\nn 2 1\ne 1 2\n", "2 1 10\n1 2\n1 1\n", "a b\n"]
+)
+def test_weights_of_nodes_that_are_all_1_are_none(read, content):
+    assert read(content).node_weights is None
+
+
+@pytest.mark.parametrize(
+    "content", ["c 2\nb 1.5\n# remark\na 7\n", "7\n% remark\n1.5\n2\n", "\n7\n1.5\n2"]
+)
+def test_weights_of_nodes_from_a_file_of_their_own(read, tmp_path, content):
+    file = tmp_path / "weights.txt"
+    file.write_text(content)
+    graph = read_node_weights(file, read("a b\nb c\n"))
+    assert graph.node_weights.tolist() == [7, 1.5, 2]
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "words"),
+    [
+        ("1 2\n2 -3\n3 1\n", 2, "node 2 has weight -3; expected a positive finite number"),
+        ("1\n0\n2\n", 2, "positive"),
+        ("1\n2\n", None, "holds 2 weights, but the graph has 3 nodes"),
+        ("1 2\n2 3\n", None, "no weight for node 3"),
+        ("1 2\n2 3\n1 4\n", 3, "node '1' has a weight already, on line 1"),
+        ("1 2\n2 3\n4 4\n", 3, "node 4 is not in the graph"),
+        ("1 2\n2 3\nx 4\n", 3, "node 'x' is not in the graph"),
+        ("1 2\n2 nan\n3 4\n", 2, "'nan' is not a finite number"),
+        ("1\n1e999\n3\n", 2, "'1e999' is not a finite number"),
+        ("1 2 3\n", 1, "expected 'label weight'"),
+        ("1 2\n3\n", 2, "expected 'label weight'"),
+        ("# nothing\n", None, "holds 0 weights"),
+    ],
+)
+def test_bad_weights_of_nodes_are_refused_with_place_and_advice(
+    read, tmp_path, content, line, words
+):
+    file = tmp_path / "weights.txt"
+    file.write_text(content)
+    graph = read("1 2\n2 3\n")
+    with pytest.raises(InputError) as caught:
+        read_node_weights(file, graph)
+    message = str(caught.value)
+    assert message.startswith(f"{file}: " if line is None else f"{file}:{line}: ")
+    assert words in message
 
 
 def test_metis_isolated_nodes_are_blank_lines(read):
