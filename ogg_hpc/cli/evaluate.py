@@ -81,13 +81,22 @@ def add_parser(subparsers: Any) -> None:
         "it, as solve does; without, they are compared alone (default: --no-reduce)",
     )
     parser.add_argument(
+        "--samples",
+        type=int,
+        default=1,
+        metavar="K",
+        help="policies: the best of K solves, as solve does (default: 1)",
+    )
+    parser.add_argument(
         "--polish",
         type=float,
         default=0.0,
         metavar="SECONDS",
         help="local search after each of them (default: 0)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="seed of the polish (default: 0)")
+    parser.add_argument(
+        "--seed", type=int, default=0, help="seed of samples and polish (default: 0)"
+    )
     parser.add_argument(
         "--against",
         default="",
@@ -190,7 +199,7 @@ def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:
             name = policy if len(selects) == 1 else f"{policy}, {select}"
             settings = replace(
                 common, policy=policy, policy_class=args.policy_class, select=select,
-                engine=args.engine,
+                engine=args.engine, samples=args.samples,
             )  # fmt: skip
             methods[name] = Search(name, settings)
     for choice in against:

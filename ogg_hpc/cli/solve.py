@@ -19,12 +19,14 @@ _DESCRIPTION = """\
 Solve a graph optimisation problem: shrink the graph by exact reductions, solve what is left with
 a learned policy (Alg. 4), remove what is redundant, polish the answer by a local search if asked,
 verify it against the graph, bound it from the other side, and write it in the graph's own labels.
-Under mpiexec, srun or jsrun all ranks share the graph by rows."""
+Under mpiexec, srun or jsrun all ranks share the graph by rows. A signal (SIGINT, SIGTERM, SIGUSR1,
+SIGUSR2, SIGURG) ends samples and polish early; the best solution so far is verified and written."""
 
 _EXAMPLES = """\
 examples:
   ogg-hpc solve graph.mtx
   mpiexec -n 4 ogg-hpc solve graph.mtx --problem mvc --policy runs/mvc/best.npz --json
+  mpiexec -n 4 ogg-hpc solve graph.mtx --samples 8
   mpiexec -n 4 ogg-hpc solve graph.mtx --polish 10
   ogg-hpc solve graph.mtx --problem clique --policy two-message
   ogg-hpc solve store.h5:3 --select one --output cover.json"""
@@ -106,6 +108,14 @@ def add_parser(subparsers: Any) -> None:
         "(default: reduce)",
     )
     parser.add_argument(
+        "--samples",
+        type=int,
+        default=1,
+        metavar="K",
+        help="the best of K solves, by the policy and others around it, spread over the ranks, "
+        "each of which then holds the whole graph (default: 1)",
+    )
+    parser.add_argument(
         "--polish",
         type=float,
         default=0.0,
@@ -116,7 +126,8 @@ def add_parser(subparsers: Any) -> None:
         "--seed",
         type=int,
         default=0,
-        help="of the polish; the policy's search draws no random numbers (default: 0)",
+        help="of the samples and the polish; one policy's search draws no random numbers "
+        "(default: 0)",
     )
     parser.add_argument("--format", metavar="NAME", help="format of the graph (default: detected)")
     parser.add_argument(
@@ -137,6 +148,7 @@ def run(args: argparse.Namespace) -> int:
     """Solve, write, print (collective)."""
     comm = start_ranks(args)
     from ogg_hpc.graphs.members import members
+    from ogg_hpc.runtime.signals import noted_signals
     from ogg_hpc.search.solve import SolveSettings, solve_graph
 
     settings = SolveSettings(
@@ -149,26 +161,33 @@ def run(args: argparse.Namespace) -> int:
         collective=args.collective,
         balance=args.balance,
         reduce=args.reduce,
+        samples=args.samples,
         polish=args.polish,
         seed=args.seed,
         file_format=args.format,
         undirected=args.undirected,
         node_weights=args.node_weights,
     )
-    for graph in comm.on_root(lambda: members(args.graph)):
-        output = Path(args.output) if args.output else _output(graph, args.problem)
-        if args.output and graph != args.graph:
-            output = output.with_suffix(f".{graph.rpartition(':')[2]}{output.suffix}")
-        solved = solve_graph(comm, graph, settings, output)
-        if comm.rank != 0:
-            continue
-        for warning in solved.record["warnings"]:
-            print(f"warning: {graph}: {warning}", file=sys.stderr)
-        if args.json:
-            print_json(solved.record)
-        else:
-            _print_table(solved.record)
+    with noted_signals() as stop:
+        for graph in comm.on_root(lambda: members(args.graph)):
+            output = Path(args.output) if args.output else _output(graph, args.problem)
+            if args.output and graph != args.graph:
+                output = output.with_suffix(f".{graph.rpartition(':')[2]}{output.suffix}")
+            record = solve_graph(comm, graph, settings, output, stop).record
+            if comm.rank == 0:
+                _print(record, args.json)
+            if record["stopped"]:
+                break
     return 0
+
+
+def _print(record: dict[str, Any], as_json: bool) -> None:
+    for warning in record["warnings"]:
+        print(f"warning: {record['graph']['path']}: {warning}", file=sys.stderr)
+    if as_json:
+        print_json(record)
+    else:
+        _print_table(record)
 
 
 def _output(graph: str, problem: str) -> Path:

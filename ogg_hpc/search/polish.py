@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +16,8 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import hash64, stream
 
 _POLISH = stream("polish")
+# Seconds between two words of the ranks to one another.
+_ROUND = 0.25
 
 
 def polish(
@@ -23,8 +28,12 @@ def polish(
     bound: float,
     seconds: float,
     seed: int,
+    stop: Callable[[], bool] = lambda: False,
 ) -> NDArray[np.int64]:
     """Return the best solution that the ranks find, each from a seed of its own (collective).
+
+    It ends when the time is up, when a rank is asked to stop or has met the bound, or when no
+    rank's search goes on.
 
     Parameters
     ----------
@@ -37,11 +46,13 @@ def polish(
     nodes
         (k,) ids of a feasible solution, the same on every rank.
     bound
-        What no solution is better than: one that meets it ends the search.
+        What no solution is better than.
     seconds
-        How long each rank may search after its first answer.
+        How long to search after each rank's first answer.
     seed
         Of all ranks together.
+    stop
+        Whether this rank is asked to stop; looked at a few times a second.
 
     Returns
     -------
@@ -50,21 +61,34 @@ def polish(
     """
     whole = comm.broadcast_object(graph)
     assert whole is not None
-    own_seed = int(hash64(seed, _POLISH, comm.rank))
+    answers = problem.polish(whole, nodes, int(hash64(seed, _POLISH, comm.rank)))
+    best, ended = nodes, False
+    until, end = -math.inf, math.inf
+    while True:
+        value = problem.objective(whole, best)
+        over = value == bound or stop() or time.perf_counter() >= end
+        over_anywhere, going_on = comm.allreduce(np.array([over, not ended], np.int64), "max")
+        if over_anywhere or not going_on:
+            break
+        search = partial(_search, answers, problem, whole, best, bound, until)
+        best, ended = comm.on_all(search)
+        if end == math.inf:  # the round of one answer: only now is everything compiled
+            end = time.perf_counter() + seconds
+        until = min(time.perf_counter() + _ROUND, end)
     sign = -1 if problem.maximize else 1
+    return comm.broadcast_object(best, int(np.argmin(comm.gather_objects(sign * value))))
 
-    def search() -> tuple[float, NDArray[np.int64]]:
-        best, value = nodes, problem.objective(whole, nodes)
-        if value == bound:
-            return sign * value, best
-        end = None
-        for best in problem.polish(whole, nodes, own_seed):
-            value = problem.objective(whole, best)
-            if end is None:  # only now is everything compiled
-                end = time.perf_counter() + seconds
-            if value == bound or time.perf_counter() >= end:
-                break
-        return sign * value, best
 
-    value, best = comm.on_all(search)
-    return comm.broadcast_object(best, int(np.argmin(comm.gather_objects(value))))
+def _search(
+    answers: Iterator[NDArray[np.int64]],
+    problem: Problem,
+    graph: Graph,
+    best: NDArray[np.int64],
+    bound: float,
+    until: float,
+) -> tuple[NDArray[np.int64], bool]:
+    """Search on until a time or to the bound; return the best so far, and whether it ended."""
+    for best in answers:
+        if time.perf_counter() >= until or problem.objective(graph, best) == bound:
+            return best, False
+    return best, True

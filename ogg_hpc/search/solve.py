@@ -33,6 +33,7 @@ from ogg_hpc.search.approach import NO_FRONTIER, Approach, find_approach
 from ogg_hpc.search.networks import DEGREE_MESSAGES, has_cover_rules
 from ogg_hpc.search.policy_search import Scorer, SearchResult, search
 from ogg_hpc.search.polish import polish
+from ogg_hpc.search.samples import sampled
 from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
 
 T = TypeVar("T")
@@ -72,10 +73,13 @@ class SolveSettings:
     reduce
         Whether the problem's exact reductions shrink the graph first, so that the policy solves
         the kernel that is left; off for the policy alone.
+    samples
+        Solve by so many policies, the given one and others around it, and keep the best solution;
+        more than one are spread over the ranks, each of which then solves whole graphs alone.
     polish
         Seconds of local search after the policy, on every rank from a seed of its own.
     seed
-        Of the polish; the policy's search draws no random numbers.
+        Of the samples and of the polish; one policy's search draws no random numbers.
     file_format, undirected
         How the graph file is read.
     node_weights
@@ -91,6 +95,7 @@ class SolveSettings:
     collective: str = "allgather"
     balance: str = "rows"
     reduce: bool = True
+    samples: int = 1
     polish: float = 0.0
     seed: int = 0
     file_format: str | None = None
@@ -162,9 +167,17 @@ def solve(
 
 
 def solve_graph(
-    comm: Communicator, graph: Any, settings: SolveSettings, output: str | Path | None = None
+    comm: Communicator,
+    graph: Any,
+    settings: SolveSettings,
+    output: str | Path | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Solved:
-    """Solve one graph as `solve` does, with all settings in one object (collective)."""
+    """Solve one graph as `solve` does, with all settings in one object (collective).
+
+    Where `stop` says on any rank that it is time, what would only make the solution better ends:
+    further samples and the polish.
+    """
     clock, earlier = _Clock(), comm.report()
     problem, approach, schedule = comm.on_all(lambda: _check(settings))
     rules = approach.rules
@@ -180,6 +193,8 @@ def solve_graph(
         with clock("policy"):
             order = kernel.do(approach.heuristic)
         result, engine = SearchResult([order]), "host"
+    elif settings.samples > 1:
+        result, engine = _best_of_samples(comm, kernel, approach, settings, schedule, clock, stop)
     else:
         result, engine = _search(comm, kernel, approach, settings, schedule, clock)
     with clock("bound"):
@@ -188,7 +203,7 @@ def solve_graph(
         found = kernel.do(lambda g: rules.improve(g, result.solutions[0]))
         if settings.polish > 0:
             limit, seed = settings.polish, settings.seed
-            found = polish(comm, rules, kernel.value, found, kernel_bound, limit, seed)
+            found = polish(comm, rules, kernel.value, found, kernel_bound, limit, seed, stop)
 
     def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
         around = reduction.get()
@@ -226,6 +241,7 @@ def solve_graph(
         "engine": engine,
         "select": schedule.name,
         "steps": len(result.step_seconds) or len(result.solutions[0]),
+        "samples": settings.samples,
         "seed": settings.seed,
         "ranks": comm.size,
         "device": result.device,
@@ -235,8 +251,43 @@ def solve_graph(
         "adjacency_bytes": max(comm.gather_objects(result.adjacency_bytes)),
         "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
         "solution": None if output is None else str(output),
+        "stopped": "signal" if any(comm.gather_objects(stop())) else None,
     }
     return Solved(record, labels)
+
+
+def _best_of_samples(
+    comm: Communicator,
+    host: _OnRoot[Graph],
+    approach: Approach,
+    settings: SolveSettings,
+    schedule: Schedule,
+    clock: _Clock,
+    stop: Callable[[], bool],
+) -> tuple[SearchResult, str]:
+    """Let each rank build solutions alone, by policies around the given one; keep the best."""
+    rules, stored = approach.rules, approach.stored
+    assert stored is not None  # see `_check`
+    graph = comm.broadcast_object(host.value)
+    assert graph is not None
+    sign = -1 if rules.maximize else 1
+    alone = comm.split(comm.rank)
+
+    def search_mine() -> list[tuple[float, int, SearchResult, str]]:
+        whole, found = _OnRoot(alone, lambda: graph), []
+        for sample in range(comm.rank, settings.samples, comm.size):
+            if found and stop():
+                break
+            policy = replace(approach, stored=sampled(stored, settings.seed, sample))
+            result, engine = _search(alone, whole, policy, settings, schedule, clock)
+            value = sign * rules.objective(graph, rules.improve(graph, result.solutions[0]))
+            found.append((value, sample, result, engine))
+        return sorted(found, key=lambda each: each[:2])[:1]
+
+    mine = comm.on_all(search_mine)
+    best = min(each for part in comm.gather_objects([m[:2] for m in mine]) for each in part)
+    [(*_, result, engine)] = comm.broadcast_object(mine, best[1] % comm.size)
+    return result, engine
 
 
 def _search(
@@ -425,6 +476,13 @@ def _check(settings: SolveSettings) -> tuple[Problem, Approach, Schedule]:
         raise SettingsError("polish takes seconds: a finite number, 0 for no local search")
     problem, schedule = problem_by_name(settings.problem), load_schedule(settings.select)
     approach = find_approach(problem, settings.policy, settings.engine)
+    if settings.samples < 1:
+        raise SettingsError("samples must be at least 1")
+    if settings.samples > 1 and approach.stored is None:
+        raise SettingsError(
+            f"samples are drawn around a learned policy's parameters, and {approach.name} is a "
+            "heuristic; choose a policy, or leave samples out"
+        )
     return problem, approach, schedule if approach.rules.several_at_once else ONE
 
 

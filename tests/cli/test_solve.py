@@ -1,5 +1,7 @@
 import gzip
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -175,3 +177,30 @@ def test_real_graph(shared_data, ogg, one_object, here):
     code, out, _ = ogg("solve", graph, "--policy", "min-degree", "--json")
     record = one_object(out)
     assert (code, record["objective"], record["bound"]) == (0, 14, 14)
+
+
+def test_signal_ends_the_polish_with_a_verified_answer(ogg, one_object, here):
+    write_store(here / "hard.h5", [erdos_renyi(200, 0.15, seed) for seed in (1, 2)])
+    script = """
+import os, signal, sys, threading
+from ogg_hpc.cli import main
+from ogg_hpc.search import solve
+
+polish = solve.polish
+
+def polish_and_signal(*arguments):
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGUSR1)).start()
+    return polish(*arguments)
+
+solve.polish = polish_and_signal
+sys.argv = ["ogg-hpc", "solve", "hard.h5", "--polish", "600", "--json"]
+main.main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, cwd=here
+    )
+    assert done.returncode == 0, done.stderr
+    record = one_object(done.stdout)  # and the second graph is not begun
+    assert record["stopped"] == "signal"
+    assert record["seconds"]["polish"] < 60
+    assert ogg("verify", "hard.h5:0", record["solution"])[0] == 0

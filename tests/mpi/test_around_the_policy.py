@@ -71,3 +71,44 @@ def test_polish_ends_at_once_where_the_bound_is_met(comm):
     problem = OneAnswer(comm)
     found = polish(comm, problem, star, np.array([0]), problem.bound(star), 60.0, seed=0)
     assert (found.tolist(), problem.seeds) == ([0], [])
+
+
+def test_polish_ends_on_all_ranks_when_one_is_asked_to_stop(comm):
+    asked = []
+
+    def stop():
+        asked.append(len(asked) == 2)
+        return comm.rank == comm.size - 1 and len(asked) > 2
+
+    start = np.arange(HARD.n)
+    found = polish(comm, MVC, HARD, start, 0.0, 600.0, seed=3, stop=stop)
+    assert len(asked) == 3
+    assert MVC.violation(HARD, found) is None
+    assert len(found) < HARD.n
+    assert comm.gather_objects(found.tolist()) == [found.tolist()] * comm.size
+
+
+class Ended(MinimumVertexCover):
+    """On rank 0 the search ends by itself."""
+
+    def __init__(self, comm):
+        self.rank, self.answers = comm.rank, 0
+
+    def polish(self, graph, nodes, seed):
+        while self.rank > 0:
+            self.answers += 1
+            yield nodes
+
+
+def test_polish_goes_on_while_any_rank_searches(comm):
+    problem = Ended(comm)
+    polish(comm, problem, HARD, np.arange(HARD.n), 0.0, 0.3, seed=3)
+    assert comm.rank == 0 or problem.answers > 2
+
+
+def test_samples_are_the_same_on_every_number_of_ranks(comm, alone):
+    settings = {"samples": 5, "reduce": False, "seed": 2}
+    mine = ogg_hpc.solve(HARD, comm=comm, **settings)
+    serial = ogg_hpc.solve(HARD, comm=alone, **settings)
+    assert mine.nodes == serial.nodes
+    assert mine.record["steps"] == serial.record["steps"]

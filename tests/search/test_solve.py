@@ -19,7 +19,7 @@ from ogg_hpc.runtime.communicator import Communicator
 
 RECORD = {
     "problem", "graph", "objective", "feasible", "bound", "gap", "policy", "engine", "select",
-    "steps", "seed", "ranks", "device", "seconds", "step_seconds", "collectives",
+    "steps", "stopped", "samples", "seed", "ranks", "device", "seconds", "step_seconds", "collectives",
     "adjacency_bytes", "optimal", "reduced", "peak_memory_bytes", "solution", "warnings",
 }  # fmt: skip
 
@@ -83,6 +83,7 @@ def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     assert record["feasible"] is True
     assert (record["policy"], record["engine"]) == (str(policy), used)
     assert (record["select"], record["seed"]) == (select, 3)
+    assert (record["samples"], record["stopped"]) == (1, None)
     assert (record["ranks"], record["device"]) == (1, "cpu")
     assert 14 <= record["objective"] == len(solved.nodes)
     assert record["bound"] == 14
