@@ -274,7 +274,8 @@ def _best_of_samples(
     alone = comm.split(comm.rank)
 
     def search_mine() -> list[tuple[float, int, SearchResult, str]]:
-        whole, found = _OnRoot(alone, lambda: graph), []
+        whole = _OnRoot(alone, lambda: graph)
+        found: list[tuple[float, int, SearchResult, str]] = []
         for sample in range(comm.rank, settings.samples, comm.size):
             if found and stop():
                 break

@@ -19,8 +19,8 @@ from ogg_hpc.runtime.communicator import Communicator
 
 RECORD = {
     "problem", "graph", "objective", "feasible", "bound", "gap", "policy", "engine", "select",
-    "steps", "stopped", "samples", "seed", "ranks", "device", "seconds", "step_seconds", "collectives",
-    "adjacency_bytes", "optimal", "reduced", "peak_memory_bytes", "solution", "warnings",
+    "steps", "seed", "ranks", "device", "seconds", "step_seconds", "collectives", "samples",
+    "stopped", "adjacency_bytes", "optimal", "reduced", "peak_memory_bytes", "solution", "warnings",
 }  # fmt: skip
 
 
