@@ -22,6 +22,15 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.policies.file import StoredPolicy
+from ogg_hpc.policies.fixed_point import (
+    LARGE,
+    MOST_BITS,
+    bounded_power,
+    exact_sum,
+    interpolate,
+    power_table,
+    to_fixed_point,
+)
 from ogg_hpc.policies.scalar_form import (
     ScalarForm,
     inverse_degree_exponent,
@@ -37,12 +46,6 @@ TWO_MESSAGES = {
     "second": np.array([-0.19, -0.09, 1.29, -1.35]),
     "score": np.array([0.13, -0.69]),
 }
-# A binade of a power table has 2^8 pieces.
-PIECE_BITS = 8
-_BINADES = 63
-_MOST_BITS = 62  # every sum stays below 2^62
-# Factors stay within 1 / _LARGE and _LARGE, so that no product of two is infinite or no number.
-_LARGE = 1e140
 # A low degree decides: answers of such nodes are always up to date.
 LOW_DEGREE = 4
 
@@ -141,7 +144,7 @@ def one_message(first: NDArray[np.float64], n: int) -> ScalarForm:
     n
         Number of nodes of the graph.
     """
-    messages, scale = _fixed_point(_exponential(first, n))
+    messages, scale = to_fixed_point(_exponential(first, n))
     return ScalarForm(messages, np.zeros(1), np.zeros(1), np.full(1, 1.0 / scale))
 
 
@@ -165,41 +168,18 @@ def two_messages(
     score
         (2,) the exponents e and f.
     """
-    messages, unit = _fixed_point(_exponential(first, n))
+    messages, unit = to_fixed_point(_exponential(first, n))
     answer_unit = 2.0**24
     degrees = np.maximum(np.arange(max(n, 1)), 1.0)
     return TwoMessageForm(
         messages,
         _exponential(second[:3], n) * answer_unit,
         power_table(second[3], unit),
-        2 ** (_MOST_BITS - int(max(n, 1)).bit_length()),
-        _power(degrees, score[1]) / answer_unit,
+        2 ** (MOST_BITS - int(max(n, 1)).bit_length()),
+        bounded_power(degrees, score[1]) / answer_unit,
         power_table(score[0], unit),
         refresh_above,
     )
-
-
-def power_table(exponent: float, unit: float) -> NDArray[np.float64]:
-    """Return (s / unit)^exponent at s = 2^i (1 + j / 256), for `interpolate`."""
-    place = np.arange((_BINADES << PIECE_BITS) + 1)
-    mantissa = 1.0 + (place & ((1 << PIECE_BITS) - 1)) / 2.0**PIECE_BITS
-    knots: NDArray[np.float64] = 2.0 ** (place >> PIECE_BITS) * mantissa
-    return _power(knots / unit, exponent)
-
-
-def _power(base: NDArray[np.float64], exponent: float) -> NDArray[np.float64]:
-    """Return powers of positive numbers, within bounds."""
-    with np.errstate(over="ignore"):
-        return np.clip(base**exponent, 1 / _LARGE, _LARGE)
-
-
-def interpolate(table: Any, sums: Any, xp: Any = np) -> Any:
-    """Return the values of a power table at positive integers, linear between its knots."""
-    bits = sums.astype(xp.float64).view(xp.int64)
-    shift = 52 - PIECE_BITS
-    place = (bits >> shift) - (1023 << PIECE_BITS)
-    part = (bits & ((1 << shift) - 1)) * 2.0**-shift
-    return table[place] + (table[place + 1] - table[place]) * part
 
 
 def _exponential(coefficients: NDArray[np.float64], n: int) -> NDArray[np.float64]:
@@ -211,19 +191,9 @@ def _exponential(coefficients: NDArray[np.float64], n: int) -> NDArray[np.float6
     log = np.log(degrees)
     with np.errstate(over="ignore"):
         values = np.exp(np.clip(coefficients, -1e9, 1e9) @ np.stack([log, log * log, degrees == 1]))
-    values = np.clip(values, 1 / _LARGE, _LARGE)
+    values = np.clip(values, 1 / LARGE, LARGE)
     values[0] = 0.0
     return np.asarray(values)
-
-
-def _fixed_point(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Return positive integers, with 0 for degree 0, and their unit; no sum reaches 2^62."""
-    values = np.minimum(values, 2.0**20)
-    room = _MOST_BITS - len(values).bit_length() - np.frexp(values.max(initial=1.0))[1]
-    unit = 2.0 ** min(40, room)
-    integers = np.maximum(np.rint(values * unit), 1).astype(np.int64)
-    integers[0] = 0
-    return integers, unit
 
 
 class MessageScorer:
@@ -248,7 +218,7 @@ class MessageScorer:
         degrees = batch.degrees(solution.active)
         inside = (degrees * active).astype(np.int64)
         assert form.messages is not None
-        sums = _exact_sum(batch, device.from_host(form.messages)[inside])
+        sums = exact_sum(batch, device.from_host(form.messages)[inside])
         if isinstance(form, ScalarForm):
             return degrees, form.intercepts[0] * degrees + form.slopes[0] * sums
         sums = device.xp.maximum(sums, 1)
@@ -256,7 +226,7 @@ class MessageScorer:
             device.from_host(form.answer_by_sum), sums, device.xp
         )
         answers = device.xp.floor(device.xp.minimum(answers + 0.5, form.largest)).astype(np.int64)
-        answer_sums = _exact_sum(batch, self._send(batch, answers, inside))
+        answer_sums = exact_sum(batch, self._send(batch, answers, inside))
         factor = device.from_host(form.score_by_degree)[inside] * interpolate(
             device.from_host(form.score_by_sum), sums, device.xp
         )
@@ -278,11 +248,3 @@ class MessageScorer:
         sent = xp.where((degrees < LOW_DEGREE) | moved, answers, sent)
         self._sent[rows] = sent
         return sent
-
-
-def _exact_sum(batch: GraphBatch, rows: Any) -> Any:
-    """Sum integers below 2^62 over neighbours, as two products whose sums are below 2^53."""
-    high, low = rows >> 26, rows & (2**26 - 1)
-    parts = batch.gather_multiply(batch.comm.device.xp.concatenate([high, low], 1).astype(float))
-    high, low = parts[:, : batch.copies], parts[:, batch.copies :]
-    return (high.astype(np.int64) << 26) + low.astype(np.int64)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.row_block import RowBlock
-from ogg_hpc.policies import degree_messages
+from ogg_hpc.policies import coverage_messages, degree_messages
 from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form
+from ogg_hpc.problems.minimum_dominating_set import MinimumDominatingSet
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
@@ -138,8 +139,55 @@ class DegreeMessages(MessageNetwork):
         return [inverse_degree_form(n, exponent) for exponent in (1.25, 1.5, 2.0)]
 
 
+class CoverageMessages(MessageNetwork):
+    """Functions of spans, by the rules of dominating sets; see `coverage_messages`."""
+
+    name = coverage_messages.NETWORK
+    parameters: ClassVar = {"message": 1, "answer": 1, "score": 1}
+    start = (1.0, 0.0, 0.0)  # greedy by the largest new coverage
+
+    def misfit(self, problem: Problem) -> str | None:
+        """See `MessageNetwork.misfit`."""
+        rules, own = MinimumDominatingSet, type(problem)
+        if (
+            isinstance(problem, rules)
+            and own.candidates is rules.candidates
+            and own.choose is rules.choose
+        ):
+            return None
+        return f"finds dominating sets by their own rules, not {problem.name}"
+
+    def form(
+        self, stored: StoredPolicy, n: int, refresh_above: float
+    ) -> coverage_messages.CoverageForm:
+        """See `MessageNetwork.form`."""
+        return coverage_messages.stored_coverage_form(stored, n, refresh_above)
+
+    def scorer(self, form: Any) -> Scorer:
+        """See `MessageNetwork.scorer`."""
+        return coverage_messages.CoverageScorer(form)
+
+    def search(
+        self,
+        comm: Communicator,
+        block: RowBlock,
+        form: Any,
+        schedule: Schedule,
+        forced: NDArray[np.int64],
+        on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+    ) -> SearchResult:
+        """See `MessageNetwork.search`; always on the host."""
+        from ogg_hpc.search.coverage_engine import CoverageEngine
+        from ogg_hpc.search.scalar_search import search_by
+
+        engine = CoverageEngine(comm, block, form, schedule.at_most(block.n), forced)
+        return search_by(engine, forced, "cpu", on_step)
+
+
 DEGREE_MESSAGES = DegreeMessages()
-NETWORKS: dict[str, MessageNetwork] = {network.name: network for network in (DEGREE_MESSAGES,)}
+NETWORKS: dict[str, MessageNetwork] = {
+    network.name: network for network in (DEGREE_MESSAGES, CoverageMessages())
+}
 
 
 def has_cover_rules(problem: Problem) -> bool:

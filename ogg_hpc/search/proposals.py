@@ -1,6 +1,6 @@
 """The nodes of a step, on a lone rank or over many: mostly by one message of each.
 
-A rank sends its d best (score, id) pairs and, as far as there is room, the active neighbours of
+A rank sends its d best (score, id) pairs and, as far as there is room, the listed neighbours of
 these nodes. All ranks know all degrees, so they know without a word how long each list is and
 which are there. Only where a chosen node's list did not fit, the lists go round once more.
 """
@@ -54,6 +54,7 @@ class Proposals:
             message[0, d:].view(np.int32),
             state.lo,
             state.degrees,
+            state.listed,
             state.block.row_offsets,
             state.block.columns,
             self._ranking.arrays,
@@ -113,6 +114,7 @@ def _propose(
     lists: Any,
     lo: Any,
     degrees: Any,
+    listed: Any,
     row_offsets: Any,
     columns: Any,
     ranking: Any,
@@ -127,7 +129,7 @@ def _propose(
         fits = fits and filled + degrees[lo + row] <= len(lists)
         if fits:
             for k in range(row_offsets[row], row_offsets[row + 1]):
-                if degrees[columns[k]] > 0:
+                if listed[columns[k]] > 0:
                     lists[filled] = columns[k]
                     filled += 1
     return taken

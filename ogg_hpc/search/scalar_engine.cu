@@ -53,7 +53,7 @@ extern "C" __global__ void choose(
     *count = taken;
 }
 
-// The value of a power table at a positive integer: see `interpolate` of degree_messages.py.
+// The value of a power table at a positive integer: see `interpolate` of fixed_point.py.
 #define SHIFT (52 - 8)
 
 __device__ inline double interpolate(const double *table, i64 sum)

@@ -82,6 +82,27 @@ def scalar_search(
     else:
         scalar = DeviceScalarEngine if on_device else ScalarEngine
         engine = scalar(comm, block, form, schedule, forced)
+    device = comm.device.name if on_device else "cpu"
+    return search_by(engine, forced, device, on_step)
+
+
+def search_by(
+    engine: Engine,
+    forced: NDArray[np.int64],
+    device: str,
+    on_step: Callable[[int, NDArray[np.int64]], None] | None,
+) -> SearchResult:
+    """Let an engine choose nodes until it has no candidate (collective).
+
+    Parameters
+    ----------
+    engine
+        One that chose `forced` when it was made.
+    forced, on_step
+        As for `search`.
+    device
+        Where the engine is.
+    """
     chosen = [forced]
     seconds: list[float] = []
     while engine.candidates:
@@ -97,7 +118,7 @@ def scalar_search(
         [np.concatenate(chosen)],
         seconds,
         engine.adjacency_bytes,
-        comm.device.name if on_device else "cpu",
+        device,
     )
 
 

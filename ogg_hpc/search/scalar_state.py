@@ -25,7 +25,7 @@ from ogg_hpc.runtime.communicator import Communicator
 
 # Above this density a bit for each pair of nodes is less than 4 bytes an entry.
 DENSE = 1 / 32
-# Nodes, how many active neighbours each has, and these one after another.
+# Nodes, how many listed neighbours each has, and these one after another.
 Neighbours = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]
 
 
@@ -49,6 +49,8 @@ class ScalarState:
         Residual degrees, replicated; 0 for nodes that have left.
     sums : (rows,) int64
         Sums over active neighbours of this rank's rows; of no meaning for nodes that have left.
+    listed : (n,) int32 or int64
+        Not 0 for the neighbours that count, replicated: the degrees, unless an engine sets others.
     candidates : int
         Number of nodes with an edge.
     """
@@ -60,6 +62,7 @@ class ScalarState:
         self.lo, self.hi = block.partition.range(comm.rank)
         counts = block.partition.counts
         self.degrees = comm.allgatherv(np.diff(block.row_offsets), counts).astype(np.int32)
+        self.listed: NDArray[Any] = self.degrees
         # Bits count neighbours: they serve where all messages fall alike.
         self.touching = touching_rows(block, may_be_bits=messages is None)
         self.messages = np.arange(max(block.n, 1)) if messages is None else messages
@@ -87,7 +90,7 @@ class ScalarState:
         return sum(int(part.nbytes) for part in self.touching)
 
     def neighbours(self, nodes: NDArray[np.int64]) -> Neighbours:
-        """Return nodes, how many active neighbours each has, and these in a row (collective).
+        """Return nodes, how many listed neighbours each has, and these in a row (collective).
 
         Parameters
         ----------
@@ -98,11 +101,11 @@ class ScalarState:
         owner = np.searchsorted(self.block.partition.offsets, nodes, side="right") - 1
         counts = np.bincount(owner, lengths, self.comm.size).astype(np.int64)
         found = np.empty(counts[self.comm.rank], np.int32)
-        _active_neighbours(
+        _listed_neighbours(
             nodes[owner == self.comm.rank] - self.lo,
             self.block.row_offsets,
             self.block.columns,
-            self.degrees,
+            self.listed,
             found,
         )
         if self.comm.size > 1:
@@ -183,14 +186,14 @@ def _add_neighbours(row_offsets: Any, columns: Any, values: Any, sums: Any) -> N
 
 
 @njit(cache=True)
-def _active_neighbours(
-    own: Any, row_offsets: Any, columns: Any, degrees: Any, neighbours: Any
+def _listed_neighbours(
+    own: Any, row_offsets: Any, columns: Any, listed: Any, neighbours: Any
 ) -> None:
-    """Write the active neighbours of own rows one after another: a degree's worth of each."""
+    """Write the listed neighbours of own rows one after another: a degree's worth of each."""
     count = 0
     for row in own:
         for k in range(row_offsets[row], row_offsets[row + 1]):
-            if degrees[columns[k]] > 0:
+            if listed[columns[k]] > 0:
                 neighbours[count] = columns[k]
                 count += 1
 

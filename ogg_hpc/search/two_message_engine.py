@@ -16,9 +16,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.row_block import RowBlock
-from ogg_hpc.policies.degree_messages import LOW_DEGREE, PIECE_BITS, TwoMessageForm
+from ogg_hpc.policies.degree_messages import LOW_DEGREE, TwoMessageForm
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.host_engine import HostEngine
+from ogg_hpc.search.power_lookup import value_at
 from ogg_hpc.search.proposals import choose_alone
 from ogg_hpc.search.ranking import BEST, FRESH, LIVE, rank_changed
 from ogg_hpc.search.scalar_state import (
@@ -29,10 +30,8 @@ from ogg_hpc.search.scalar_state import (
     remove_node,
 )
 from ogg_hpc.search.schedule import Schedule
-from ogg_hpc.search.tournament import float_bits, key_of
-
-# New answers that a rank's message of fixed length has room for.
-_ROOM = 32
+from ogg_hpc.search.share_pairs import share_pairs
+from ogg_hpc.search.tournament import key_of
 
 
 class TwoMessageEngine(HostEngine):
@@ -86,42 +85,15 @@ class TwoMessageEngine(HostEngine):
         self.state.candidates, count, unmarked, new = _remove_and_answer(
             *neighbours, self.state.candidates, *arrays
         )
-        _send_and_score(*self._exchange(new), count, unmarked, *arrays)
-
-    def _exchange(self, new: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return all ranks' new answers, ids and values, of which this one has written some."""
-        comm = self.state.comm
         ids, values = self._second[2][:new], self._second[3][:new]
-        if comm.size == 1:
-            return ids, values
-        # The number and the first answers in one message; the rest, if any, after it.
-        message = np.zeros((1, 1 + 2 * _ROOM), np.int64)
-        first = min(new, _ROOM)
-        message[0, 0] = new
-        message[0, 1 : 1 + first] = ids[:first]
-        message[0, 1 + _ROOM : 1 + _ROOM + first] = values[:first]
-        everyone = comm.allgatherv(message, np.ones(comm.size, np.int64))
-        counts = everyone[:, 0]
-        if counts.max() > _ROOM:
-            return comm.allgatherv(ids, counts), comm.allgatherv(values, counts)
-        there = np.arange(_ROOM) < counts[:, None]
-        return everyone[:, 1 : 1 + _ROOM][there], everyone[:, 1 + _ROOM :][there]
-
-
-@njit(cache=True)
-def _interpolate(table: Any, total: Any) -> Any:
-    """Return the value of a power table at a positive integer, as `interpolate` does."""
-    bits = float_bits(np.float64(total))
-    shift = 52 - PIECE_BITS
-    place = (bits >> shift) - (1023 << PIECE_BITS)
-    part = (bits & ((1 << shift) - 1)) * 2.0**-shift
-    return table[place] + (table[place + 1] - table[place]) * part
+        ids, values = share_pairs(self.comm, ids, values)
+        _send_and_score(ids, values, count, unmarked, *arrays)
 
 
 @njit(cache=True)
 def _answer(degree: Any, total: Any, by_degree: Any, by_sum: Any, largest: Any) -> Any:
     """Return the answer of a node with an edge, by its degree and first sum."""
-    value = by_degree[degree] * _interpolate(by_sum, total) + 0.5
+    value = by_degree[degree] * value_at(by_sum, total) + 0.5
     return np.int64(math.floor(value)) if value < largest else np.int64(largest)
 
 
@@ -144,7 +116,7 @@ def _key(row: Any, form: Any, answer_sums: Any, state: Any) -> Any:
     degree = degrees[lo + row]
     if degree == 0:
         return np.int64(0)
-    factor = by_degree[degree] * _interpolate(by_sum, sums[row])
+    factor = by_degree[degree] * value_at(by_sum, sums[row])
     return key_of(np.float32(answer_sums[row] * factor), row)
 
 
