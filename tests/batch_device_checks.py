@@ -12,7 +12,7 @@ from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems import problem_by_name
 from ogg_hpc.search.policy_search import search, start_solution
-from ogg_hpc.search.schedule import ADAPTIVE
+from ogg_hpc.search.schedule import PAPER
 
 GRAPHS = [erdos_renyi(60, 0.2, 1), barabasi_albert(90, 3, 2)]
 
@@ -61,8 +61,6 @@ class BatchChecks:
         solutions = []
         for comm in (on_device, alone):
             policy = Structure2Vec(Structure2VecSettings(), seed=1).to(comm.device.name)
-            solutions.append(
-                search(_batch(comm), problem, PolicyScorer(policy), ADAPTIVE).solutions
-            )
+            solutions.append(search(_batch(comm), problem, PolicyScorer(policy), PAPER).solutions)
         for there, on_host in zip(*solutions, strict=True):
             assert (there == on_host).all()

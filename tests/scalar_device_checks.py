@@ -13,7 +13,7 @@ from ogg_hpc.runtime.launch import promised_size
 from ogg_hpc.search import scalar_state
 from ogg_hpc.search.device_scalar_state import DeviceScalarState
 from ogg_hpc.search.scalar_search import scalar_search
-from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
+from ogg_hpc.search.schedule import ONE, PAPER, Schedule
 
 NONE = np.empty(0, np.int64)
 COARSE = Schedule("coarse", ((0.5, 40), (0.2, 3), (0.1, 5)))
@@ -37,7 +37,7 @@ GRAPHS = {
 }
 # Ranks that share cores take milliseconds a step: the fewest steps there.
 _, RANKS = promised_size() or ("", 1)
-SCHEDULES = (ONE, ADAPTIVE, COARSE) if RANKS == 1 else (COARSE,)
+SCHEDULES = (ONE, PAPER, COARSE) if RANKS == 1 else (COARSE,)
 
 
 def linear_form(seed):

@@ -67,7 +67,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--select",
         action="append",
-        metavar="one|adaptive|FILE",
+        metavar="one|adaptive|paper|FILE",
         help="nodes that a policy chooses a step; may be repeated (default: adaptive)",
     )
     parser.add_argument(

@@ -63,8 +63,8 @@ class DeviceEngine(ABC):
         self._kernels = device.kernels(SOURCE)
         self._table = device.from_host(np.array(schedule.table, np.float64).reshape(-1, 2))
         self._keys = xp.zeros(block.rows, np.int64)
-        self._log = xp.zeros(1 + _STEPS_AT_ONCE * (2 + schedule.most), np.int64)
-        self.state = DeviceScalarState(comm, block, messages, max(_WIDTH, schedule.most))
+        self._log = xp.zeros(1 + _STEPS_AT_ONCE * (2 + schedule.most(block.n)), np.int64)
+        self.state = DeviceScalarState(comm, block, messages, max(_WIDTH, schedule.most(block.n)))
         self.candidates = int(xp.count_nonzero(self.state.degrees))
         for start in range(0, len(forced), self.state.width):
             self._remove(forced[start : start + self.state.width], self.state.remove)
@@ -122,7 +122,7 @@ class DeviceEngine(ABC):
 
     def _most(self) -> int:
         """Return how many nodes a step may choose from now on."""
-        reached = [d for above, d in self._schedule.table if self.candidates > above * self._n]
+        reached = [int(d) for above, d in self._schedule.table if self.candidates > above * self._n]
         return min(max(reached, default=1), self.state.rows)
 
     def _best(self, d: int) -> Any:

@@ -81,7 +81,7 @@ class HostEngine(ABC):
     def advance(self) -> tuple[NDArray[np.int64], int]:
         """Make a step, or some; see `scalar_search.Engine` (collective)."""
         if self.comm.size == 1:
-            nodes = np.full(_STEPS_AT_ONCE * self._schedule.most + 1, -1)
+            nodes = np.full(_STEPS_AT_ONCE * self._schedule.most(self.state.block.n) + 1, -1)
             steps = self._run(self._table, nodes, _STEPS_AT_ONCE)
             return nodes[: int(np.argmax(nodes < 0))], steps
         n = np.array(self.state.block.n)

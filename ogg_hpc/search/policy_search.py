@@ -98,7 +98,6 @@ def search(
     SearchResult
         The same on every rank and for every number of ranks.
     """
-    schedule = schedule.at_most(int(batch.sizes.max(initial=0)))
     adjacency_bytes = batch.adjacency_bytes
     solution = start_solution(batch)
     chosen_by_group: list[list[NDArray[np.int64]]] = [[] for _ in range(batch.groups)]
@@ -156,7 +155,7 @@ def select(
         (k,) group and node id of each chosen node, and the (groups,) numbers of candidates.
     """
     from_host = batch.comm.device.from_host
-    d = schedule.most
+    d = schedule.most(int(batch.sizes.max(initial=0)))
     best_here = _best_of_one if batch.groups == 1 else _best_of_many
     best, ids, left = batch.comm.best(*map(from_host, best_here(batch, scores, candidates, d)))
     allowed = schedule.nodes(left, batch.sizes.repeat(batch.copies))

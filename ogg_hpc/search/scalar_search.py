@@ -73,7 +73,7 @@ def scalar_search(
     SearchResult
         What `search` returns; a lone rank's step times are means over a few steps.
     """
-    forced, schedule = np.asarray(forced, np.int64), schedule.at_most(block.n)
+    forced, schedule = np.asarray(forced, np.int64), schedule.resolved(block.n)
     on_device = _device_pays(comm, block)
     engine: Engine
     if isinstance(form, TwoMessageForm):

@@ -9,7 +9,7 @@ from scalar_device_checks import GRAPHS, NONE, RANKS, ScalarEngineChecks, linear
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.search.scalar_search import scalar_search
-from ogg_hpc.search.schedule import ADAPTIVE, ONE
+from ogg_hpc.search.schedule import ONE, PAPER
 
 
 class TestByEmulation(ScalarEngineChecks):
@@ -81,5 +81,5 @@ def test_a_device_serves_where_a_step_is_much_work(alone):
         "dense": Graph.from_networkx(nx.complete_graph(400)),
     }.items():
         block = row_block(graph, 0, 1)
-        found[name] = scalar_search(on_device, block, linear_form(1), ADAPTIVE, NONE).device
+        found[name] = scalar_search(on_device, block, linear_form(1), PAPER, NONE).device
     assert found == {"sparse": "cpu", "dense": "emulated"}

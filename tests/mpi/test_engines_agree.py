@@ -20,7 +20,7 @@ from ogg_hpc.search import frontier_engine
 from ogg_hpc.search.frontier_engine import FrontierScorer
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.scalar_search import scalar_search
-from ogg_hpc.search.schedule import ADAPTIVE, ONE
+from ogg_hpc.search.schedule import ONE, PAPER
 
 NONE = np.empty(0, np.int64)
 
@@ -66,7 +66,7 @@ def structure2vec(seed, layers):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_scalar_engine_agrees(comm, alone, family):
     for seed, graph in enumerate(FAMILIES[family]):
-        graph, schedule = graph.unweighted(), (ONE, ADAPTIVE)[seed % 2]
+        graph, schedule = graph.unweighted(), (ONE, PAPER)[seed % 2]
         policy = structure2vec(seed, 1 + seed % 2)
         arrays = {name: value.numpy() for name, value in policy.state_dict().items()}
         stored = StoredPolicy(None, "s2v", policy.describe(), arrays, "mvc", {})
@@ -79,7 +79,7 @@ def test_the_scalar_engine_agrees(comm, alone, family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_two_message_engine_agrees(comm, alone, family):
     for seed, graph in enumerate(FAMILIES[family]):
-        graph, schedule = graph.unweighted(), (ONE, ADAPTIVE)[seed % 2]
+        graph, schedule = graph.unweighted(), (ONE, PAPER)[seed % 2]
         form = two_messages(graph.n, (0.0, 0.05)[seed // 2 % 2], **TWO_MESSAGES)
         block = row_block(graph, comm.rank, comm.size)
         found = scalar_search(comm, block, form, schedule, NONE).solutions[0].tolist()
@@ -90,6 +90,6 @@ def test_the_two_message_engine_agrees(comm, alone, family):
 def test_the_frontier_engine_agrees(comm, alone, family, monkeypatch):
     monkeypatch.setattr(frontier_engine, "SMALLEST_PRODUCT", 0)
     for seed, graph in enumerate(FAMILIES[family]):
-        policy, schedule = structure2vec(seed, 2 + seed % 2), (ONE, ADAPTIVE)[seed % 2]
+        policy, schedule = structure2vec(seed, 2 + seed % 2), (ONE, PAPER)[seed % 2]
         found = solution(comm, graph, FrontierScorer(policy), schedule)
         assert found == solution(alone, graph, PolicyScorer(policy), schedule)

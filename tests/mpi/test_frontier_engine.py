@@ -17,7 +17,7 @@ from ogg_hpc.runtime.launch import promised_size
 from ogg_hpc.search import frontier_engine
 from ogg_hpc.search.frontier_engine import FrontierScorer
 from ogg_hpc.search.policy_search import search, start_solution
-from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
+from ogg_hpc.search.schedule import ONE, PAPER, Schedule
 
 WIDTH = 6
 COARSE = Schedule("coarse", ((0.5, 16), (0.1, 5)))
@@ -26,7 +26,7 @@ PROBLEMS = {name: problem_by_name(name) for name in ("mvc", "clique", "mds")}
 _, RANKS = promised_size() or ("", 1)
 SEEDS = (0, 2) if RANKS == 1 else (0,)
 LAYERS = (2, 4) if RANKS == 1 else (1, 3)
-SCHEDULES = (ONE, COARSE) if RANKS == 1 else (ADAPTIVE, COARSE)
+SCHEDULES = (ONE, COARSE) if RANKS == 1 else (PAPER, COARSE)
 PUSH_COSTS = ("push", "measured", "multiply") if RANKS == 1 else ("push", "measured")
 
 

@@ -17,7 +17,7 @@ from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.search import scalar_state
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.scalar_search import scalar_search
-from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
+from ogg_hpc.search.schedule import ONE, PAPER, Schedule
 
 COARSE = Schedule("coarse", ((0.5, 16), (0.1, 5)))
 NONE = np.empty(0, np.int64)
@@ -47,10 +47,10 @@ def search_by_both(comm, monkeypatch):
     ("schedule", "settings"),
     [
         (ONE, {"layers": 1}),
-        (ADAPTIVE, {"layers": 2}),
+        (PAPER, {"layers": 2}),
         (COARSE, {"layers": 2, "degree_unit": "mean"}),
     ],
-    ids=["one", "adaptive", "coarse"],
+    ids=["one", "paper", "coarse"],
 )
 def test_covers_are_those_of_the_reference_engine(
     comm, alone, search_by_both, name, schedule, settings

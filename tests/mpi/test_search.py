@@ -10,7 +10,7 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.search.policy_search import search
-from ogg_hpc.search.schedule import ADAPTIVE, ONE
+from ogg_hpc.search.schedule import ONE, PAPER
 
 
 class ByDegree:
@@ -53,7 +53,7 @@ def digest(result):
 
 
 @pytest.mark.parametrize("balance", ["rows", "edges"])
-@pytest.mark.parametrize("schedule", [ONE, ADAPTIVE], ids=lambda schedule: schedule.name)
+@pytest.mark.parametrize("schedule", [ONE, PAPER], ids=lambda schedule: schedule.name)
 @pytest.mark.parametrize("name", SCORERS)
 def test_solution_is_that_of_one_rank(comm, alone, random_graph, name, schedule, balance):
     graphs = [random_graph(n, seed=n) for n in (30, 3, 19)]
@@ -85,9 +85,9 @@ def test_dropping_settled_nodes_changes_nothing(comm, random_graph, name, copies
 
 def test_batch_finds_what_each_graph_alone_does(comm, random_graph):
     graphs = [random_graph(n, seed=n) for n in (12, 2, 20, 1)]
-    together = solve(comm, graphs, schedule=ADAPTIVE)
+    together = solve(comm, graphs, schedule=PAPER)
     for graph, solution in zip(graphs, together.solutions, strict=True):
-        single = solve(comm, [graph], schedule=ADAPTIVE)
+        single = solve(comm, [graph], schedule=PAPER)
         np.testing.assert_array_equal(single.solutions[0], solution)
 
 

@@ -17,7 +17,7 @@ from ogg_hpc.policies.degree_messages import (
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.scalar_search import scalar_search
-from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
+from ogg_hpc.search.schedule import ONE, PAPER, Schedule
 
 COARSE = Schedule("coarse", ((0.5, 16), (0.1, 5)))
 NONE = np.empty(0, np.int64)
@@ -31,8 +31,8 @@ def reference(alone, graph, form, schedule, forced=None):
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize(
     ("schedule", "refresh_above"),
-    [(ONE, 0.0), (ADAPTIVE, 0.05), (COARSE, 0.5)],
-    ids=["one", "adaptive", "coarse"],
+    [(ONE, 0.0), (PAPER, 0.05), (COARSE, 0.5)],
+    ids=["one", "paper", "coarse"],
 )
 def test_covers_are_those_of_the_reference(comm, alone, name, schedule, refresh_above):
     graph = GRAPHS[name]
@@ -57,8 +57,8 @@ def test_forced_nodes_are_chosen_first(comm, alone, balance):
 def test_one_message_covers_are_those_of_the_reference(comm, alone, name):
     graph = GRAPHS[name]
     form = one_message(np.array([-0.7, -0.2, 0.4]), graph.n)
-    expected = reference(alone, graph, form, ADAPTIVE)
-    found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, ADAPTIVE, NONE)
+    expected = reference(alone, graph, form, PAPER)
+    found = scalar_search(comm, row_block(graph, comm.rank, comm.size), form, PAPER, NONE)
     assert found.solutions[0].tolist() == expected.solutions[0].tolist()
 
 

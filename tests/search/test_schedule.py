@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule, load_schedule
+from ogg_hpc.search.schedule import ADAPTIVE, ONE, PAPER, Schedule, load_schedule
 
 
 def nodes(schedule, candidates, size):
@@ -13,34 +13,46 @@ def nodes(schedule, candidates, size):
     ("candidates", "expected"),
     [(64, 8), (33, 8), (32, 4), (17, 4), (16, 2), (9, 2), (8, 1), (1, 1), (0, 1)],
 )
-def test_adaptive_table_and_its_boundaries(candidates, expected):
-    assert nodes(ADAPTIVE, candidates, 64) == expected
+def test_table_of_the_paper_and_its_boundaries(candidates, expected):
+    assert nodes(PAPER, candidates, 64) == expected
     assert nodes(ONE, candidates, 64) == 1
 
 
+@pytest.mark.parametrize(
+    ("candidates", "expected"), [(8001, 16), (8000, 8), (4000, 4), (2000, 2), (1000, 1), (1, 1)]
+)
+def test_adaptive_chooses_shares_of_all_nodes(candidates, expected):
+    assert nodes(ADAPTIVE, candidates, 16_000) == expected
+    assert nodes(ADAPTIVE.resolved(16_000), candidates, 16_000) == expected
+    assert nodes(ADAPTIVE, candidates % 500, 500) == 1
+
+
 def test_each_graph_has_its_own_share():
-    result = ADAPTIVE.nodes(np.array([9, 9, 9]), np.array([10, 20, 80]))
+    result = PAPER.nodes(np.array([9, 9, 9]), np.array([10, 20, 80]))
     assert result.tolist() == [8, 4, 1]
-    assert (ADAPTIVE.most, ONE.most) == (8, 1)
+    result = ADAPTIVE.nodes(np.array([9000, 9000]), np.array([10_000, 20_000]))
+    assert result.tolist() == [10, 10]
+    assert (PAPER.most(100), ADAPTIVE.most(10_000), ONE.most(100)) == (8, 10, 1)
 
 
 def test_no_step_chooses_more_than_there_is():
-    schedule = Schedule("mine", ((0.5, 2**20), (0.1, 3)))
-    assert schedule.at_most(10) == Schedule("mine", ((0.5, 10), (0.1, 3)))
-    assert schedule.at_most(0).most == ONE.at_most(5).most == 1
+    schedule = Schedule("mine", ((0.5, 2**20), (0.1, 3), (0.05, 0.25)))
+    assert schedule.resolved(10) == Schedule("mine", ((0.5, 10), (0.1, 3), (0.05, 2)))
+    assert schedule.most(0) == ONE.most(5) == 1
 
 
 def test_users_table(tmp_path):
     file = tmp_path / "mine.toml"
-    file.write_text("[[step]]\nabove = 0.9\nnodes = 3\n[[step]]\nabove = 0\nnodes = 2\n")
+    file.write_text("[[step]]\nabove = 0.9\nnodes = 3\n[[step]]\nabove = 0\nnodes = 0.2\n")
     schedule = load_schedule(str(file))
-    assert schedule == Schedule(str(file), ((0.9, 3), (0.0, 2)))
+    assert schedule == Schedule(str(file), ((0.9, 3), (0.0, 0.2)))
     assert [nodes(schedule, left, 10) for left in (10, 9, 1, 0)] == [3, 2, 2, 1]
 
 
 def test_names():
     assert load_schedule("one") is ONE
     assert load_schedule("adaptive") is ADAPTIVE
+    assert load_schedule("paper") is PAPER
 
 
 @pytest.mark.parametrize(
@@ -72,5 +84,5 @@ def test_bad_table_is_refused(tmp_path, text, message):
 
 
 def test_missing_file_lists_the_names():
-    with pytest.raises(InputError, match=r"No such file.*use one, adaptive or a file"):
+    with pytest.raises(InputError, match=r"No such file.*use one, adaptive, paper or a file"):
         load_schedule("eight")

@@ -65,7 +65,7 @@ def test_every_kind_of_input_gives_the_same_labels(karate, policy, tmp_path):
         assert (other.record["graph"]["nodes"], other.record["graph"]["edges"]) == (34, 78)
 
 
-@pytest.mark.parametrize("select", ["one", "adaptive"])
+@pytest.mark.parametrize("select", ["one", "paper"])
 @pytest.mark.parametrize(
     ("engine", "used"),
     [("auto", "scalar"), ("reference", "reference"), ("frontier", "frontier")],
