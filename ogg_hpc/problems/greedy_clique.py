@@ -10,6 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.smallest_last import smallest_last
 
 
 def greedy_clique(graph: Graph, nodes: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
@@ -41,15 +42,11 @@ def greedy_clique(graph: Graph, nodes: NDArray[np.int64] | None = None) -> NDArr
 def colouring_number(graph: Graph) -> int:
     """Return the number of colours of a greedy colouring: no clique is larger.
 
-    Nodes are coloured in the smallest-last order of Matula and Beck [1]_, so that no more than
-    one colour above the degeneracy is used. O(m log n), compiled.
-
-    References
-    ----------
-    .. [1] D. W. Matula and L. L. Beck, "Smallest-last ordering and clustering and graph coloring
-       algorithms", Journal of the ACM 30, 417-427, 1983.
+    Nodes are coloured in `smallest_last` order, so that no more than one colour above the
+    degeneracy is used. O(m log n), compiled.
     """
-    return int(_colours(graph.row_offsets, graph.columns))
+    order, _ = smallest_last(graph)
+    return int(_colours(graph.row_offsets, graph.columns, order))
 
 
 @njit(cache=True)
@@ -105,27 +102,10 @@ def _extend(
 
 
 @njit(cache=True)
-def _colours(row_offsets: NDArray[np.int64], columns: NDArray[Any]) -> int:
-    n = len(row_offsets) - 1
-    degrees = row_offsets[1:] - row_offsets[:-1]
-    order = np.empty(n, np.int64)
-    left = np.ones(n, np.bool_)
-    heap = [degrees[v] * n + v for v in range(n)]
-    heapq.heapify(heap)
-    place = n
-    while place > 0:
-        key = heapq.heappop(heap)
-        v = key % n
-        if not left[v] or key // n != degrees[v]:
-            continue  # an entry from before the degree fell
-        left[v] = False
-        place -= 1
-        order[place] = v
-        for entry in range(row_offsets[v], row_offsets[v + 1]):
-            u = columns[entry]
-            if left[u]:
-                degrees[u] -= 1
-                heapq.heappush(heap, degrees[u] * n + u)
+def _colours(
+    row_offsets: NDArray[np.int64], columns: NDArray[Any], order: NDArray[np.int64]
+) -> int:
+    n = len(order)
     colour = np.full(n, -1)
     used_by = np.full(n + 1, -1)  # the last node with a neighbour of each colour
     most = 0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
-from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residual
+from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Reduction, Residual
 
 
 class MaximumClique(Problem):
@@ -83,6 +83,14 @@ class MaximumClique(Problem):
         from ogg_hpc.problems.greedy_clique import greedy_clique
 
         return greedy_clique(graph, nodes)
+
+    def reduce(self, graph: Graph) -> Reduction | None:
+        """Return the kernel of `clique_reductions`; None where a subclass asks another question."""
+        from ogg_hpc.problems.clique_reductions import reduce_cliques
+
+        plain, own = MaximumClique, type(self)
+        asks_for_cliques = own.objective is plain.objective and own.violation is plain.violation
+        return reduce_cliques(graph) if asks_for_cliques and not own.uses_weights else None
 
     def bound(self, graph: Graph) -> float:
         """Return the number of colours of a greedy colouring; see `colouring_number`."""

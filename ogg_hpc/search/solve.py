@@ -21,8 +21,7 @@ from ogg_hpc.policies.degree_messages import named_form
 from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import scalar_form
 from ogg_hpc.problems.graph_input import read_undirected, without_unused_weights
-from ogg_hpc.problems.node_sets import others
-from ogg_hpc.problems.problem import Problem, Reduction
+from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import graph_record, plain_number, write_solution
 from ogg_hpc.runtime.communicator import Communicator
@@ -30,6 +29,7 @@ from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.search.approach import NO_FRONTIER, Approach, find_approach
+from ogg_hpc.search.kernel import find_kernel
 from ogg_hpc.search.networks import DEGREE_MESSAGES, has_cover_rules
 from ogg_hpc.search.policy_search import Scorer, SearchResult, search
 from ogg_hpc.search.polish import polish
@@ -187,8 +187,8 @@ def solve_graph(
     if output is not None:
         comm.on_root(lambda: check_writable(output))
     with clock("reduce"):
-        reduction = _OnRoot(comm, lambda: _reduction(host.get(), problem, rules, settings))
-        kernel = _OnRoot(comm, lambda: reduction.get().kernel)
+        around = _OnRoot(comm, lambda: find_kernel(host.get(), problem, rules, settings.reduce))
+        kernel = _OnRoot(comm, lambda: around.get().graph)
     if approach.heuristic is not None:
         with clock("policy"):
             order = kernel.do(approach.heuristic)
@@ -206,14 +206,10 @@ def solve_graph(
             found = polish(comm, rules, kernel.value, found, kernel_bound, limit, seed, stop)
 
     def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
-        around = reduction.get()
         with clock("polish"):
-            nodes = np.sort(problem.improve(graph, around.lift(found)))
+            nodes = np.sort(problem.improve(graph, around.get().lift(found)))
         with clock("bound"):
-            bound = around.offset + kernel_bound
-            if rules is not problem:  # a bound on covers
-                bound = min(graph.n - bound, problem.bound(graph))
-            bound = plain_number(bound)
+            bound = plain_number(around.get().bound(kernel_bound))
         with clock("verify"):
             violation = problem.violation(graph, nodes)
             if violation:
@@ -229,7 +225,7 @@ def solve_graph(
             "bound": bound,
             "gap": abs(objective - bound) / max(abs(objective), 1.0),
             "optimal": objective == bound,
-            "reduced": {"nodes": around.kernel.n, "edges": around.kernel.m},
+            "reduced": {"nodes": kernel.get().n, "edges": kernel.get().m},
             "warnings": [*graph.warnings, *approach.warnings],
         }
 
@@ -438,25 +434,6 @@ def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:
             "the graph is directed, the problem is not; undirected=True takes every arc as an edge"
         )
     return without_unused_weights(graph.to_undirected(), problem)
-
-
-def _reduction(
-    graph: Graph, problem: Problem, rules: Problem, settings: SolveSettings
-) -> Reduction:
-    """Return what the rules are played on, and how that becomes a solution of the problem."""
-    played = graph if rules is problem else problem.as_vertex_cover(graph)
-    if played is None:
-        raise SettingsError(
-            f"vertex covers do not solve {problem.name} on this graph; "
-            f"give --policy a policy trained for {problem.name}"
-        )
-    reduction = rules.reduce(played) if settings.reduce else None
-    if reduction is None:
-        reduction = Reduction(played, 0, lambda nodes: nodes)
-    if rules is problem:
-        return reduction
-    lift = reduction.lift
-    return replace(reduction, lift=lambda nodes: others(graph, lift(nodes)))
 
 
 def _check(settings: SolveSettings) -> tuple[Problem, Approach, Schedule]:

@@ -28,6 +28,16 @@ def test_reduced_graph_is_solved_alike(comm, alone):
     assert (whole["reduced"]["nodes"], whole["bound"]) == (400, MVC.bound(graph))
 
 
+def test_clique_is_that_of_the_kernel_on_every_number_of_ranks(comm, alone):
+    # The complement would take 1.5 GiB; no search gets through the dense part.
+    hard, sparse = nx.gnp_random_graph(300, 0.9, seed=1), nx.cycle_graph(20_000)
+    graph = Graph.from_networkx(nx.disjoint_union(hard, sparse))
+    mine = ogg_hpc.solve(graph, "clique", comm=comm)
+    assert mine.nodes == ogg_hpc.solve(graph, "clique", comm=alone).nodes
+    assert mine.record["reduced"]["nodes"] == 300
+    assert 40 < mine.record["objective"] <= mine.record["bound"] < 300
+
+
 def test_graph_that_reductions_solve_is_proven_optimal(comm):
     solved = ogg_hpc.solve(nx.karate_club_graph(), comm=comm)
     record = solved.record
