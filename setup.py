@@ -9,6 +9,8 @@ EXTRAS = {
     "mpi": ["mpi4py>=4.0", "mpich>=4.2"],
     "cuda12": ["cupy-cuda12x>=14.0"],
     "cuda13": ["cupy-cuda13x>=14.0"],
+    "cplex": ["cplex>=22.1"],
+    "gurobi": ["gurobipy>=11.0"],
     "kamis": ["chszlablib>=0.5"],
     "plot": ["matplotlib>=3.8"],
     "solvers": ["ortools>=9.10", "highspy>=1.7"],

@@ -102,17 +102,17 @@ def add_parser(subparsers: Any) -> None:
         default="",
         metavar="NAME,…",
         help="what to compare with: greedy (the problem's heuristics, for vertex cover by maximum, "
-        "minimum and inverse degree, and two-message); exact (CP-SAT) and highs (HiGHS) for "
-        "vertex cover, independent set, clique and dominating set, kamis (ReduMIS, which proves "
-        "nothing) for the first three; exact also for small graphs of other problems; and a CSV "
-        "file of best known values with a column graph (default: nothing)",
+        "minimum and inverse degree, and two-message); exact (CP-SAT), highs (HiGHS), gurobi and "
+        "cplex for vertex cover, independent set, clique and dominating set, kamis (ReduMIS, which "
+        "proves nothing) for the first three; exact also for small graphs of other problems; and a "
+        "CSV file of best known values with a column graph (default: nothing)",
     )
     parser.add_argument(
         "--limit",
         type=float,
         default=10.0,
         metavar="SECONDS",
-        help="time of exact, highs or kamis on a graph; the best so far counts (default: 10)",
+        help="time of such a solver on a graph; the best so far counts (default: 10)",
     )
     parser.add_argument(
         "--format", metavar="NAME", help="format of the graph files (default: detected)"

@@ -1,4 +1,4 @@
-"""The process that `exact_solvers` starts: one binary program by CP-SAT, HiGHS or KaMIS.
+"""The process that `exact_solvers` starts: one binary program by one solver.
 
 Writes one JSON object a line to a file, as soon as it is known: ``{"nodes": [...]}`` for a better
 solution, ``{"bound": b}`` for a bound on the costs. So nothing is lost when the process is killed.
@@ -38,7 +38,7 @@ def main() -> None:
             stream.write(json.dumps(record) + "\n")
             stream.flush()
 
-        {"exact": by_cp_sat, "highs": by_highs, "kamis": by_kamis}[solver](arrays, left, tell)
+        SOLVERS[solver](arrays, left, tell)
 
 
 def by_cp_sat(arrays: Arrays, left: Callable[[], float], tell: Tell) -> None:
@@ -106,6 +106,51 @@ def by_highs(arrays: Arrays, left: Callable[[], float], tell: Tell) -> None:
     _tell_bound(info.mip_dual_bound, arrays, tell)
 
 
+def by_gurobi(arrays: Arrays, left: Callable[[], float], tell: Tell) -> None:
+    """Solve the program by Gurobi, from the solution that is known."""
+    gurobipy: Any = import_module("gurobipy")
+    from scipy.sparse import csr_array
+
+    costs, lower, n = arrays["costs"], arrays["lower"], int(arrays["n"])
+    rows = csr_array(
+        (arrays["coefficients"], arrays["columns"], arrays["row_offsets"]),
+        (len(lower), len(costs)),
+    )
+    with gurobipy.Env(params={"OutputFlag": 0}) as env, gurobipy.Model(env=env) as model:
+        variables = model.addMVar(len(costs), vtype="B", obj=costs)
+        model.addMConstr(rows, variables, ">", lower)
+        variables[:n].Start = np.isin(np.arange(n), arrays["start"]).astype(float)
+        model.Params.Threads, model.Params.TimeLimit = 1, left()
+        model.optimize()
+        if model.SolCount:
+            tell(nodes=np.flatnonzero(variables.X[:n] > 0.5).tolist())
+        _tell_bound(model.ObjBound, arrays, tell)
+
+
+def by_cplex(arrays: Arrays, left: Callable[[], float], tell: Tell) -> None:
+    """Solve the program by CPLEX, from the solution that is known."""
+    cplex: Any = import_module("cplex")
+
+    costs, n = arrays["costs"].tolist(), int(arrays["n"])
+    model = cplex.Cplex()
+    for stream in ("log", "results", "warning", "error"):
+        getattr(model, f"set_{stream}_stream")(None)
+    model.variables.add(obj=costs, types="B" * len(costs))
+    pairs = [cplex.SparsePair(row.tolist(), factors.tolist()) for row, factors, _ in _rows(arrays)]
+    lower = arrays["lower"].tolist()
+    model.linear_constraints.add(lin_expr=pairs, senses="G" * len(lower), rhs=lower)
+    start = np.isin(np.arange(n), arrays["start"]).astype(float).tolist()
+    effort = model.MIP_starts.effort_level.auto
+    model.MIP_starts.add(cplex.SparsePair(list(range(n)), start), effort)
+    model.parameters.threads.set(1)
+    model.parameters.timelimit.set(left())
+    model.solve()
+    if model.solution.is_primal_feasible():
+        values = np.array(model.solution.get_values(0, n - 1))
+        tell(nodes=np.flatnonzero(values > 0.5).tolist())
+    _tell_bound(model.solution.MIP.get_best_objective(), arrays, tell)
+
+
 def by_kamis(arrays: Arrays, left: Callable[[], float], tell: Tell) -> None:
     """Search by ReduMIS for a large independent set; all other nodes are a vertex cover.
 
@@ -148,6 +193,14 @@ def _tell_bound(bound: float, arrays: Arrays, tell: Tell) -> None:
         costs = arrays["costs"]
         tell(bound=math.ceil(bound - 1e-6) if (costs == np.rint(costs)).all() else bound)
 
+
+SOLVERS = {
+    "exact": by_cp_sat,
+    "highs": by_highs,
+    "gurobi": by_gurobi,
+    "cplex": by_cplex,
+    "kamis": by_kamis,
+}
 
 if __name__ == "__main__":
     main()

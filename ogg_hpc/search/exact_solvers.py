@@ -1,4 +1,4 @@
-"""Solutions by solvers of others, to compare with: CP-SAT, HiGHS and KaMIS."""
+"""Solutions by solvers of others, to compare with: CP-SAT, HiGHS, Gurobi, CPLEX and KaMIS."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ _KILL_AFTER = 2.0  # seconds past the limit
 _NEEDS = {
     "exact": ("ortools", "solvers"),
     "highs": ("highspy", "solvers"),
+    "gurobi": ("gurobipy", "gurobi"),
+    "cplex": ("cplex", "cplex"),
     "kamis": ("chszlablib", "kamis"),
 }
 
@@ -54,7 +56,9 @@ def solve_by(solver: str, problem: Problem, graph: Graph, time_limit: float) -> 
     Parameters
     ----------
     solver
-        ``exact`` for OR-Tools CP-SAT, ``highs`` for HiGHS, both on `Problem.binary_program`;
+        ``exact`` for OR-Tools CP-SAT, ``highs`` for HiGHS, ``gurobi`` and ``cplex`` where a
+        licence is at hand (those of their packages are for small graphs), all on
+        `Problem.binary_program`;
         ``kamis`` for the evolutionary search ReduMIS [1]_ for vertex covers, which proves nothing.
         Each runs with one thread in a process of its own, because solvers may overrun their own
         limits on large programs.

@@ -180,7 +180,7 @@ class CoverageMessages(MessageNetwork):
         from ogg_hpc.search.coverage_engine import CoverageEngine
         from ogg_hpc.search.scalar_search import search_by
 
-        engine = CoverageEngine(comm, block, form, schedule.at_most(block.n), forced)
+        engine = CoverageEngine(comm, block, form, schedule.resolved(block.n), forced)
         return search_by(engine, forced, "cpu", on_step)
 
 

@@ -16,7 +16,10 @@ from ogg_hpc.search import exact_solvers
 from ogg_hpc.search.exact_solvers import SOLVERS, solve_by
 
 MVC, MDS = MinimumVertexCover(), MinimumDominatingSet()
-MODULES = {"exact": "ortools", "highs": "highspy", "kamis": "chszlablib"}
+MODULES = {
+    "exact": "ortools", "highs": "highspy", "gurobi": "gurobipy", "cplex": "cplex",
+    "kamis": "chszlablib",
+}  # fmt: skip
 
 
 @pytest.fixture(params=SOLVERS)
@@ -25,7 +28,7 @@ def solver(request):
     return request.param
 
 
-@pytest.fixture(params=["exact", "highs"])
+@pytest.fixture(params=["exact", "highs", "gurobi", "cplex"])
 def proving(request):
     pytest.importorskip(MODULES[request.param])
     return request.param
@@ -127,7 +130,8 @@ def test_failure_of_the_process_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "extra"), [("exact", "solvers"), ("highs", "solvers"), ("kamis", "kamis")]
+    ("name", "extra"),
+    [("exact", "solvers"), ("highs", "solvers"), *((s, s) for s in ("gurobi", "cplex", "kamis"))],
 )
 def test_missing_solver_says_what_to_install(monkeypatch, name, extra):
     monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
