@@ -147,6 +147,31 @@ class GraphBatch:
         batch._set_rows(degrees, inside[columns[entries]], weights)
         return batch
 
+    def with_integer_weights(self, units: NDArray[np.float64]) -> GraphBatch:
+        """Return the batch with weights as whole numbers of a unit, rounded.
+
+        Parameters
+        ----------
+        units
+            (G,) the unit in each graph.
+        """
+        if self._weights is None:
+            return self
+        xp = self.comm.device.xp
+        batch = copy.copy(self)
+        batch.__dict__.pop("_signed_weights", None)
+        of_row = self.comm.device.from_host(units)[self.row_graph]
+        batch._weights = xp.rint(self._weights / of_row[self._rows])
+        return batch
+
+    def largest_weights(self) -> NDArray[np.float64]:
+        """Return (G,) the largest absolute weight in each graph, 0 without edges (collective)."""
+        largest = np.zeros(len(self.sizes))
+        rows = self.comm.device.to_host(self._rows)
+        weights = 1.0 if self._weights is None else self.comm.device.to_host(self._weights)
+        np.maximum.at(largest, self.graph_of[self.lo : self.hi][rows], np.abs(weights))
+        return self.comm.allreduce(largest, "max")
+
     # Layout.
 
     @property
@@ -260,7 +285,8 @@ class GraphBatch:
     def edge_sums(self, active: Any, degrees: Any | None = None) -> tuple[Any, Any]:
         """Return W+ and W-: sums of positive and of negated negative weights to a mask.
 
-        Without weights they are the degrees (computed here unless given) and zeros.
+        Without weights they are the degrees (computed here unless given) and zeros. For a
+        replicated (nodes, copies) array of numbers they are sums of weights times these.
         """
         if self._weights is None:
             degrees = self.degrees(active) if degrees is None else degrees

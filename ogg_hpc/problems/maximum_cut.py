@@ -14,31 +14,45 @@ from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residu
 
 
 class MaximumCut(Problem):
-    """Choose the nodes of one side; edges between the two sides earn their weights.
+    """Place each node on one of two sides; edges between the sides earn their weights.
 
     Weights may have any sign; without weights each edge counts 1. A self loop never crosses. By
-    the rules of a search a node is put into the side S as long as that earns something; no node
-    leaves the graph.
+    the rules of a search an action is a node and its side, 0 or 1, S being side 1. A node leaves
+    the graph when it is placed, and the search ends when all that have an edge are.
     """
 
     name: ClassVar[str] = "maxcut"
     maximize: ClassVar[bool] = True
     uses_weights: ClassVar[bool] = True
+    sides: ClassVar[int] = 2
 
     def candidates(self, solution: PartialSolution, degrees: Any, batch: Residual) -> Any:
-        """Return the nodes outside S that would add to the cut; see `Problem.candidates`."""
-        outside = batch.local(~solution.selected)
-        return outside & (_gains(solution.selected, ~solution.selected, batch) > 0)
+        """Return the nodes not yet placed that have an edge; see `Problem.candidates`."""
+        edges = degrees + batch.degrees(~solution.active)
+        return batch.local(solution.active) & (edges > 0)
 
     def choose(self, solution: PartialSolution, chosen: Any, batch: Residual) -> None:
-        """Put nodes into S; see `Problem.choose`."""
-        solution.selected |= chosen
+        """Place nodes; see `Problem.choose`."""
+        solution.selected |= chosen[..., 1]
+        solution.active &= ~chosen.any(axis=-1)
 
     def reward(self, solution: PartialSolution, chosen: Any, batch: Residual) -> Any:
         """Return what the cut of each graph grows by; see `Problem.reward`."""
-        outside = ~(solution.selected | chosen)
-        gains = _gains(solution.selected, outside, batch)
-        return batch.total(gains * batch.local(chosen))
+        placed = ~solution.active
+        sides = placed & ~solution.selected, placed & solution.selected
+        gains = sum(
+            _weight_to(other, batch) * batch.local(chosen[..., side])
+            for side, other in enumerate(reversed(sides))
+        )
+        return batch.total(gains)
+
+    def action_scores(self, scores: Any, solution: PartialSolution, batch: Residual) -> Any:
+        """Place nodes that are rated alone where they cut more, on side 0 where that is equal."""
+        if scores.ndim == 3:
+            return scores
+        xp = batch.comm.device.xp
+        second = _preference(solution, batch) > 0
+        return xp.where(xp.stack([~second, second], axis=-1), scores[..., None], -xp.inf)
 
     def violation(self, graph: Graph, nodes: NDArray[np.int64]) -> str | None:
         """Name an id that is no node or a node given twice; any set of nodes is a side."""
@@ -90,8 +104,13 @@ class MaximumCut(Problem):
         return self.improve(graph, sg3(graph))
 
 
-def _gains(selected: Any, outside: Any, batch: Residual) -> Any:
-    """Return for each of this rank's rows its weight to one mask less that to another."""
-    positive, negative = batch.edge_sums(outside)
-    inner_positive, inner_negative = batch.edge_sums(selected)
-    return positive - negative - (inner_positive - inner_negative)
+def _weight_to(mask: Any, batch: Residual) -> Any:
+    """Return for each of this rank's rows the weight of its edges into a mask."""
+    positive, negative = batch.edge_sums(mask)
+    return positive - negative
+
+
+def _preference(solution: PartialSolution, batch: Residual) -> Any:
+    """Return for each of this rank's rows what it would cut more on side 1 than on side 0."""
+    placed = ~solution.active
+    return _weight_to(placed & ~solution.selected, batch) - _weight_to(solution.selected, batch)

@@ -104,6 +104,10 @@ class Problem(ABC):
         see them.
     uses_node_weights
         Whether weights of nodes belong to the problem; if not, they are dropped with a warning.
+    sides
+        Actions for each node. With one, a chosen node joins S. With two, an action is a node and
+        a side, and the node joins S by the last one alone. The id of an action is
+        ``node * sides + side``.
     several_at_once
         Whether any candidates may be chosen in one step; if not, it is solved one node a step.
     residual
@@ -115,6 +119,7 @@ class Problem(ABC):
     maximize: ClassVar[bool]
     uses_weights: ClassVar[bool] = False
     uses_node_weights: ClassVar[bool] = False
+    sides: ClassVar[int] = 1
     several_at_once: ClassVar[bool] = False
     residual: ClassVar[bool] = False
 
@@ -123,6 +128,8 @@ class Problem(ABC):
     @abstractmethod
     def candidates(self, solution: PartialSolution, degrees: Any, batch: Residual) -> Any:
         """Return which of this rank's rows may be chosen next; none anywhere ends the search.
+
+        On either side, where there are several.
 
         Parameters
         ----------
@@ -136,7 +143,31 @@ class Problem(ABC):
 
     @abstractmethod
     def choose(self, solution: PartialSolution, chosen: Any, batch: Residual) -> None:
-        """Add the (nodes, copies) mask `chosen` to the partial solution, in place (collective)."""
+        """Add the mask `chosen` to the partial solution, in place (collective).
+
+        Parameters
+        ----------
+        solution
+            The masks.
+        chosen
+            (nodes, copies) bool, with a last axis of sides where there are several.
+        batch
+            The graphs.
+        """
+
+    def action_scores(self, scores: Any, solution: PartialSolution, batch: Residual) -> Any:
+        """Return scores of this rank's actions; a scorer may have rated its nodes alone.
+
+        Parameters
+        ----------
+        scores
+            (rows, copies) of nodes, or with a last axis of sides of actions.
+        solution
+            The masks.
+        batch
+            The graphs.
+        """
+        return scores
 
     @abstractmethod
     def reward(self, solution: PartialSolution, chosen: Any, batch: Residual) -> Any:

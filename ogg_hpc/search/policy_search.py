@@ -30,12 +30,14 @@ class Scorer(Protocol):
     def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
         """Return residual degrees and scores of this rank's rows (collective).
 
-        One call for both: what keeps the scores up to date may keep the degrees too.
+        One call for both: what keeps the scores up to date may keep the degrees too. Once in each
+        step, as a scorer may remember what it found in the step before.
 
         Returns
         -------
         degrees, scores
-            (rows, copies) each; read, not changed, until the next call.
+            (rows, copies) each; read, not changed, until the next call. Where the problem has
+            several sides, scores may have a last axis for them.
         """
 
 
@@ -46,7 +48,7 @@ class SearchResult:
     Attributes
     ----------
     solutions : list of (k,) int64
-        For each group (graph * copies + copy) the ids of the chosen nodes in the order chosen.
+        For each group (graph * copies + copy) the ids of the nodes of S in the order chosen.
     step_seconds : list of float
         Wall time of each step.
     adjacency_bytes : int
@@ -103,47 +105,51 @@ def search(
     chosen_by_group: list[list[NDArray[np.int64]]] = [[] for _ in range(batch.groups)]
     if forced is not None and len(forced):
         groups = np.arange(batch.groups).repeat(len(forced))
-        _choose(batch, problem, solution, groups, np.tile(forced, batch.groups))
-        for chosen in chosen_by_group:
-            chosen.append(forced)
+        actions = forced * problem.sides + problem.sides - 1
+        _choose(batch, problem, solution, groups, np.tile(actions, batch.groups))
+        for of_group in chosen_by_group:
+            of_group.append(actions)
     seconds: list[float] = []
     while True:
         start = time.perf_counter()
         degrees, scores = scorer(batch, solution)
         adjacency_bytes = max(adjacency_bytes, batch.adjacency_bytes)
         candidates = problem.candidates(solution, degrees, batch)
-        groups, nodes, left = select(batch, scores, candidates, schedule)
+        scores = problem.action_scores(scores, solution, batch)
+        groups, actions, left = select(batch, scores, candidates, schedule)
         if not len(groups):
             break
-        _choose(batch, problem, solution, groups, nodes)
+        _choose(batch, problem, solution, groups, actions)
         if problem.residual and scorer.residual and left.sum() < batch.nodes * batch.copies / 2:
             unsettled = (degrees > 0) | candidates
             batch, solution = _without_the_settled(batch, solution, unsettled)
-        for group, node in _by_group(groups, nodes):
-            chosen_by_group[group].append(node)
+        for group, chosen in _by_group(groups, actions):
+            chosen_by_group[group].append(chosen)
         seconds.append(time.perf_counter() - start)
         if on_step is not None:
             on_step(len(seconds), left)
     empty = np.empty(0, np.int64)
-    solutions = [np.concatenate([empty, *chosen]) for chosen in chosen_by_group]
+    solutions = [
+        _nodes_in_s(np.concatenate([empty, *chosen]), problem) for chosen in chosen_by_group
+    ]
     return SearchResult(solutions, seconds, adjacency_bytes, batch.comm.device.name)
 
 
 def select(
     batch: GraphBatch, scores: Any, candidates: Any, schedule: Schedule = ONE
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Find the best candidates of each group over all ranks (collective).
+    """Find the best actions of each group over all ranks (collective).
 
     Scores are rounded to float32 first: sums that differ by rounding alone, for instance because
     another number of ranks splits the rows, must tie, and ties go to the lowest id. A score that
-    is not finite is no choice.
+    is not finite is no choice. With several sides, no more than one action is chosen a step.
 
     Parameters
     ----------
     batch
         The graphs.
     scores
-        (rows, copies) scores of this rank's rows.
+        (rows, copies) scores of this rank's rows, or (rows, copies, sides) of their actions.
     candidates
         (rows, copies) mask of the rows that may be chosen.
     schedule
@@ -151,13 +157,20 @@ def select(
 
     Returns
     -------
-    groups, nodes, left
-        (k,) group and node id of each chosen node, and the (groups,) numbers of candidates.
+    groups, actions, left
+        (k,) group and id of each chosen action, and the (groups,) numbers of candidates.
     """
     from_host = batch.comm.device.from_host
-    d = schedule.most(int(batch.sizes.max(initial=0)))
+    d, sides = schedule.most(int(batch.sizes.max(initial=0))), 1
+    if scores.ndim == 3:  # a node's actions one after another, as if each were a row
+        sides = scores.shape[2]
+        scores = scores.swapaxes(1, 2).reshape(-1, batch.copies)
+        candidates = candidates.repeat(sides, axis=0)
     best_here = _best_of_one if batch.groups == 1 else _best_of_many
-    best, ids, left = batch.comm.best(*map(from_host, best_here(batch, scores, candidates, d)))
+    best, ids, left = batch.comm.best(
+        *map(from_host, best_here(batch, scores, candidates, d, sides))
+    )
+    left //= sides
     allowed = schedule.nodes(left, batch.sizes.repeat(batch.copies))
     taken = (np.arange(d) < allowed[:, None]) & np.isfinite(best)
     groups, places = np.nonzero(taken)
@@ -165,31 +178,35 @@ def select(
 
 
 def _best_of_many(
-    batch: GraphBatch, scores: Any, candidates: Any, d: int
+    batch: GraphBatch, scores: Any, candidates: Any, d: int, sides: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Return (groups, d) scores and ids of this rank's best, and (groups,) candidate counts."""
+    """Return (groups, d) scores and ids of this rank's best, and (groups,) candidate counts.
+
+    Scores and candidates have a row for each of this rank's actions.
+    """
     to_host = batch.comm.device.to_host
     row, copy = np.nonzero(to_host(candidates))
     value = to_host(scores)[row, copy].astype(np.float32)
+    row, side = np.divmod(row, sides)
     group = batch.local(batch.group_of)[row, copy]
-    node = batch.local(batch.node_of)[row]
+    action = batch.local(batch.node_of)[row] * sides + side
     counts = np.bincount(group, minlength=batch.groups)
 
     finite = np.isfinite(value)
-    value, group, node = value[finite], group[finite], node[finite]
-    order = np.lexsort((node, -value, group))
-    value, group, node = value[order], group[order], node[order]
+    value, group, action = value[finite], group[finite], action[finite]
+    order = np.lexsort((action, -value, group))
+    value, group, action = value[order], group[order], action[order]
     place = np.arange(len(group)) - np.searchsorted(group, group)
     first = place < d
     best = np.full((batch.groups, d), -np.inf)
     ids = np.zeros((batch.groups, d), np.int64)
     best[group[first], place[first]] = value[first]
-    ids[group[first], place[first]] = node[first]
+    ids[group[first], place[first]] = action[first]
     return best, ids, counts
 
 
 def _best_of_one(
-    batch: GraphBatch, scores: Any, candidates: Any, d: int
+    batch: GraphBatch, scores: Any, candidates: Any, d: int, sides: int
 ) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Do the same for one mask on one graph, whose rows are in the order of their ids.
 
@@ -202,11 +219,12 @@ def _best_of_one(
     # A mask becomes limits of plus and minus infinity; fmin passes over NaN.
     values = xp.fmin(values, (usable - xp.float32(0.5)) * xp.float32(xp.inf))
     top = _largest(xp, values, d)
-    value, node = to_host(values[top]), batch.local(batch.node_of)[to_host(top)]
+    value, (row, side) = to_host(values[top]), np.divmod(to_host(top), sides)
+    action = batch.local(batch.node_of)[row] * sides + side
     order = np.argsort(-value, kind="stable")[:d]
     best = np.full((1, d), -np.inf)
     ids = np.zeros((1, d), np.int64)
-    best[0, : len(order)], ids[0, : len(order)] = value[order], node[order]
+    best[0, : len(order)], ids[0, : len(order)] = value[order], action[order]
     return best, ids, to_host(xp.count_nonzero(candidates)).reshape(1)
 
 
@@ -233,10 +251,35 @@ def _choose(
     problem: Problem,
     solution: PartialSolution,
     groups: NDArray[np.int64],
-    nodes: NDArray[np.int64],
+    actions: NDArray[np.int64],
 ) -> None:
     graphs, copies = np.divmod(groups, batch.copies)
-    problem.choose(solution, batch.mask(graphs, nodes, copies), batch)
+    problem.choose(solution, chosen_mask(batch, problem, graphs, actions, copies), batch)
+
+
+def chosen_mask(
+    batch: GraphBatch,
+    problem: Problem,
+    graphs: NDArray[np.int64],
+    actions: NDArray[np.int64],
+    copies: NDArray[np.int64] | int,
+) -> Any:
+    """Return the mask that the rules take of actions given by graph, id and copy."""
+    if problem.sides == 1:
+        return batch.mask(graphs, actions, copies)
+    nodes, sides = np.divmod(actions, problem.sides)
+    copies = np.broadcast_to(copies, nodes.shape)
+
+    def of_side(side: int) -> Any:
+        taken = sides == side
+        return batch.mask(graphs[taken], nodes[taken], copies[taken])
+
+    return batch.comm.device.xp.stack([of_side(side) for side in range(problem.sides)], axis=-1)
+
+
+def _nodes_in_s(actions: NDArray[np.int64], problem: Problem) -> NDArray[np.int64]:
+    nodes, sides = np.divmod(actions, problem.sides)
+    return nodes[sides == problem.sides - 1]
 
 
 def _without_the_settled(
@@ -259,8 +302,8 @@ def _without_the_settled(
 
 
 def _by_group(
-    groups: NDArray[np.int64], nodes: NDArray[np.int64]
+    groups: NDArray[np.int64], actions: NDArray[np.int64]
 ) -> list[tuple[int, NDArray[np.int64]]]:
-    """Split (sorted) group numbers and their nodes into one array a group."""
+    """Split (sorted) group numbers and their actions into one array a group."""
     numbers, starts = np.unique(groups, return_index=True)
-    return list(zip(numbers.tolist(), np.split(nodes, starts[1:]), strict=True))
+    return list(zip(numbers.tolist(), np.split(actions, starts[1:]), strict=True))

@@ -28,7 +28,7 @@ class Environment(Protocol):
     """A graph and its partial solution, advanced one node at a time by all ranks together."""
 
     def step(self, policy: Policy) -> tuple[int, float] | None:
-        """Choose the best candidate; return it and its reward, None without any (collective)."""
+        """Choose the best action; return it and its reward, None without any (collective)."""
 
     def random_step(self, *key: int) -> tuple[int, float] | None:
         """Choose the candidate whose id has the largest hash with a key (collective)."""
@@ -52,7 +52,7 @@ class States(Protocol):
     def predicted(
         self, policy: Policy, actions: NDArray[np.int64]
     ) -> tuple[torch.Tensor, NDArray[np.int64]]:
-        """Score one node of each state (collective).
+        """Score the node of one action of each state (collective).
 
         Returns
         -------
@@ -81,10 +81,10 @@ class Engine(Protocol):
         """What the form of this rank's blocks that is multiplied or walked takes."""
 
     def environment(self, graph: int, chosen: NDArray[np.int64]) -> Environment:
-        """Return a graph of which some nodes are chosen already (collective)."""
+        """Return a graph on which some actions are chosen already (collective)."""
 
     def states(self, graphs: NDArray[np.int64], prefixes: Prefixes) -> States:
-        """Return states by their graphs and the nodes chosen in them (collective)."""
+        """Return states by their graphs and the actions chosen in them (collective)."""
 
 
 def make_engine(

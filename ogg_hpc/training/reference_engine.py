@@ -16,7 +16,7 @@ from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.problems.problem import PartialSolution, Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import uniform
-from ogg_hpc.search.policy_search import Scorer, select, start_solution
+from ogg_hpc.search.policy_search import Scorer, chosen_mask, select, start_solution
 from ogg_hpc.training.replay import Prefixes
 
 
@@ -85,15 +85,16 @@ class ReferenceStates:
     problem
         The rules.
     prefixes
-        Chosen nodes of each group.
+        Chosen actions of each group.
     """
 
     def __init__(self, batch: GraphBatch, problem: Problem, prefixes: Prefixes) -> None:
         self._batch, self._problem = batch, problem
-        nodes, lengths = prefixes
+        actions, lengths = prefixes
         graphs, copies = np.divmod(np.arange(batch.groups).repeat(lengths), batch.copies)
         self.solution = start_solution(batch)
-        problem.choose(self.solution, batch.mask(graphs, nodes, copies), batch)
+        chosen = chosen_mask(batch, problem, graphs, actions, copies)
+        problem.choose(self.solution, chosen, batch)
 
     def after(self, prefixes: Prefixes) -> ReferenceStates:
         """See `States.after`."""
@@ -109,7 +110,7 @@ class ReferenceStates:
         """See `States.predicted`."""
         batch = self._batch
         graphs, copies = np.divmod(np.arange(batch.groups), batch.copies)
-        rows = batch.positions(graphs, actions) - batch.lo
+        rows = batch.positions(graphs, actions // self._problem.sides) - batch.lo
         mine = np.flatnonzero((rows >= 0) & (rows < batch.hi - batch.lo))
         on_device = batch.comm.device.from_host
         at = on_device(rows[mine]), on_device(copies[mine])
@@ -126,7 +127,7 @@ class ReferenceEnvironment:
     problem
         The rules.
     chosen
-        Nodes chosen already, when an episode is taken up again.
+        Actions chosen already, when an episode is taken up again.
     """
 
     def __init__(self, batch: GraphBatch, problem: Problem, chosen: NDArray[np.int64]) -> None:
@@ -150,16 +151,18 @@ class ReferenceEnvironment:
         batch, problem = self._batch, self._problem
         degrees, scores = scorer(batch, self.solution)
         candidates = problem.candidates(self.solution, degrees, batch)
-        _, nodes, _ = select(batch, scores, candidates)
-        if not len(nodes):
+        scores = problem.action_scores(scores, self.solution, batch)
+        _, actions, _ = select(batch, scores, candidates)
+        if not len(actions):
             return None
-        chosen = self._mask(nodes)
+        chosen = self._mask(actions)
         reward = float(problem.reward(self.solution, chosen, batch)[0, 0])
         problem.choose(self.solution, chosen, batch)
-        return int(nodes[0]), reward
+        return int(actions[0]), reward
 
-    def _mask(self, nodes: NDArray[np.int64]) -> Any:
-        return self._batch.mask(np.zeros_like(nodes), nodes, 0)
+    def _mask(self, actions: NDArray[np.int64]) -> Any:
+        graphs = np.zeros_like(actions)
+        return chosen_mask(self._batch, self._problem, graphs, actions, 0)
 
 
 class _RandomScorer:

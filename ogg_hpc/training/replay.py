@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.random import integers, stream
 
-# Nodes chosen in each of some states, concatenated, and how many in each.
+# Actions chosen in each of some states, concatenated, and how many in each.
 Prefixes = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -29,7 +29,7 @@ class Transitions:
     graphs : (B,) int64
         Index of the training graph.
     actions : (B,) int64
-        Node id chosen in the state.
+        Id of the action chosen in the state: of the node, where nodes have one side.
     returns : (B,) float64
         Discounted sum of the rewards up to the next state.
     discounts : (B,) float64
@@ -37,7 +37,7 @@ class Transitions:
     values : (B,) float64, optional
         The next state's value as stored when it was reached.
     prefix, next_prefix : (nodes, lengths)
-        Chosen nodes of the states and of the next states, concatenated, and (B,) how many each.
+        Chosen actions of the states and of the next states, concatenated, and (B,) how many each.
     """
 
     graphs: NDArray[np.int64]

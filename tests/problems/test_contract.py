@@ -95,10 +95,12 @@ def test_random_game(problem, seed, at_once):
                 assert feasible != candidates[rows, copy].any()
         if not candidates.any():
             break
-        chosen = np.zeros(shape, dtype=bool)
+        chosen = np.zeros((*shape, problem.sides), dtype=bool)
         for copy in range(copies):
             choice = generator.permutation(np.flatnonzero(candidates[:, copy]))[:at_once]
-            chosen[choice, copy] = True
+            chosen[choice, copy, generator.integers(problem.sides, size=len(choice))] = True
+        if problem.sides == 1:
+            chosen = chosen[:, :, 0]
         total += problem.reward(solution, chosen, batch)
         problem.choose(solution, chosen, batch)
 
