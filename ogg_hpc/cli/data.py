@@ -22,6 +22,8 @@ _KINDS = {
     "plc": "power-law cluster of Holme and Kim, needs --d and --p",
     "regular": "random regular, needs --d",
     "girg": "geometric inhomogeneous, like a social network, needs --d",
+    "torus": "grid on a torus",
+    "planar": "union of random planar graphs, needs --d",
 }
 _FILE_SUFFIXES = (".h5", ".hdf5")
 
@@ -79,8 +81,8 @@ def _add_generate(commands: Any) -> None:
     parser.add_argument(
         "--d",
         type=int,
-        help="edges of each new node (ba, plc), degree (regular), degree of the ring (ws) or mean "
-        "degree (girg), e.g. 4 (default: none)",
+        help="edges of each new node (ba, plc), degree (regular), degree of the ring (ws), mean "
+        "degree (girg) or number of planar graphs (planar), e.g. 4 (default: none)",
     )
     parser.add_argument(
         "--count", type=int, default=1, metavar="C", help="number of graphs, e.g. 64 (default: 1)"

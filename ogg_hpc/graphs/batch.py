@@ -147,30 +147,33 @@ class GraphBatch:
         batch._set_rows(degrees, inside[columns[entries]], weights)
         return batch
 
-    def with_integer_weights(self, units: NDArray[np.float64]) -> GraphBatch:
-        """Return the batch with weights as whole numbers of a unit, rounded.
+    def with_whole_weights(self, exponents: NDArray[np.int64]) -> GraphBatch:
+        """Return the batch with weights as whole numbers; without weights each edge counts 1.
 
         Parameters
         ----------
-        units
-            (G,) the unit in each graph.
+        exponents
+            (G,) power of two that the weights of each graph are multiplied with and then rounded.
         """
-        if self._weights is None:
-            return self
         xp = self.comm.device.xp
         batch = copy.copy(self)
         batch.__dict__.pop("_signed_weights", None)
-        of_row = self.comm.device.from_host(units)[self.row_graph]
-        batch._weights = xp.rint(self._weights / of_row[self._rows])
+        weights = self._ones if self._weights is None else self._weights
+        exponent = self.comm.device.from_host(exponents.astype(np.int32))[self.row_graph]
+        batch._weights = xp.rint(xp.ldexp(weights, exponent[self._rows]))
         return batch
 
     def largest_weights(self) -> NDArray[np.float64]:
-        """Return (G,) the largest absolute weight in each graph, 0 without edges (collective)."""
-        largest = np.zeros(len(self.sizes))
-        rows = self.comm.device.to_host(self._rows)
-        weights = 1.0 if self._weights is None else self.comm.device.to_host(self._weights)
-        np.maximum.at(largest, self.graph_of[self.lo : self.hi][rows], np.abs(weights))
-        return self.comm.allreduce(largest, "max")
+        """Return (G,) the largest absolute weight in each graph, 0 without edges (collective).
+
+        On the host; without weights each edge counts 1.
+        """
+        to_host, largest = self.comm.device.to_host, np.zeros(len(self.sizes))
+        weights = self._ones if self._weights is None else self._weights
+        graphs = self.graph_of[self.lo : self.hi][to_host(self._rows)]
+        np.maximum.at(largest, graphs, np.abs(to_host(weights)))
+        all_ranks: NDArray[np.float64] = self.comm.allreduce(largest, "max")
+        return all_ranks
 
     # Layout.
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.runtime.random import hash64, stream, uniform
+from ogg_hpc.runtime.random import hash64, permutation, stream, uniform
 from ogg_hpc.runtime.random_compiled import absorb, to_integer, to_uniform
 
 _FREE, _REMOVED = -1, -2
@@ -280,6 +280,86 @@ def geometric_inhomogeneous(
     return _undirected(n, *edges)
 
 
+def toroidal_grid(n: int, seed: int) -> Graph:
+    """Return a grid on a torus, each node with four neighbours, its ids at random places.
+
+    The grid is as square as the divisors of n allow.
+
+    Parameters
+    ----------
+    n
+        Number of nodes, a product of two numbers that are at least 3.
+    seed
+        Any integer.
+
+    Raises
+    ------
+    SettingsError
+        A parameter out of range.
+    """
+    _check_nodes(n)
+    height = next((h for h in range(math.isqrt(n), 2, -1) if n % h == 0), 0)
+    if height == 0:
+        raise SettingsError(f"a toroidal grid needs n = r c with r, c >= 3, not n = {n}")
+    grid = permutation(n, seed, stream("toroidal-grid")).astype(np.int32).reshape(height, -1)
+    u = np.tile(grid.reshape(-1), 2)
+    v = np.concatenate([np.roll(grid, 1, axis).reshape(-1) for axis in (0, 1)])
+    return _undirected(n, u, v)
+
+
+def planar_union(n: int, d: int, seed: int) -> Graph:
+    """Return the union of d random maximal planar graphs on the same nodes.
+
+    Each is a random Apollonian network [1]_, whose nodes are in a random order: each new node is
+    joined to the corners of a face chosen uniformly.
+
+    Parameters
+    ----------
+    n
+        Number of nodes, at least 3.
+    d
+        Number of planar graphs, at least 1.
+    seed
+        Any integer.
+
+    Raises
+    ------
+    SettingsError
+        A parameter out of range.
+
+    References
+    ----------
+    .. [1] T. Zhou, G. Yan and B.-H. Wang, "Maximal planar networks with large clustering
+       coefficient and power-law degree distribution", Physical Review E 71, 046141, 2005.
+    """
+    _check_nodes(n)
+    if n < 3 or d < 1:
+        raise SettingsError(f"a planar graph needs n >= 3 and d >= 1, not n = {n} and d = {d}")
+    name = stream("planar-union")
+    pairs = []
+    for layer in range(d):
+        ends = _apollonian_ends(n, np.uint64(hash64(seed, name, layer)))
+        ids = permutation(n, seed, name, layer)[ends].reshape(-1, 2)
+        pairs.append(ids.min(axis=1) * n + ids.max(axis=1))
+    u, v = np.divmod(np.unique(np.concatenate(pairs)), n)
+    return _undirected(n, u.astype(np.int32), v.astype(np.int32))
+
+
+def with_random_signs(graph: Graph, seed: int) -> Graph:
+    """Return an undirected graph with weights: 1 or -1 for each edge, as in a spin glass.
+
+    Parameters
+    ----------
+    graph
+        Its own weights do not matter.
+    seed
+        Any integer; an edge's sign is a function of it and of the ends alone.
+    """
+    u, v, _ = graph.edges()
+    negative = hash64(seed, stream("random-signs"), u, v) & np.uint64(1)
+    return Graph.from_edges(graph.n, u, v, 1.0 - 2.0 * negative)
+
+
 GENERATORS: dict[str, Callable[..., Graph]] = {
     "er": erdos_renyi,
     "ba": barabasi_albert,
@@ -287,6 +367,8 @@ GENERATORS: dict[str, Callable[..., Graph]] = {
     "plc": powerlaw_cluster,
     "regular": random_regular,
     "girg": geometric_inhomogeneous,
+    "torus": toroidal_grid,
+    "planar": planar_union,
 }
 """Generators by their names on the command line; parameters n, seed and some of their own."""
 
@@ -633,3 +715,24 @@ def _pairs(state: Any, n: Any, probabilities: Any) -> Any:
                 filled += 2
             place += 1
     return ends[0:filled:2], ends[1:filled:2]
+
+
+@numba.njit(cache=True)
+def _apollonian_ends(n: Any, state: Any) -> Any:
+    """Return the edges of a random Apollonian network as pairs in one array."""
+    faces = np.empty((2 * n, 3), np.int32)
+    faces[:2] = np.arange(3)  # the inside and the outside of a triangle
+    ends = np.empty(6 * n - 12, np.int32)
+    ends[:6] = np.array([0, 1, 0, 2, 1, 2])
+    filled = 6
+    for v in range(3, n):
+        corners = faces[to_integer(absorb(state, v), 2 * v - 4)]
+        for i in range(3):
+            ends[filled], ends[filled + 1] = corners[i], v
+            filled += 2
+        # v takes the place of one corner in each of the three faces that there now are.
+        for i in range(2):
+            faces[2 * v - 4 + i] = corners
+            faces[2 * v - 4 + i, i] = v
+        corners[2] = v
+    return ends

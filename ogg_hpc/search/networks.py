@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.row_block import RowBlock
-from ogg_hpc.policies import coverage_messages, degree_messages
+from ogg_hpc.policies import coverage_messages, cut_messages, degree_messages
 from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form
+from ogg_hpc.problems.maximum_cut import MaximumCut
 from ogg_hpc.problems.minimum_dominating_set import MinimumDominatingSet
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Problem
@@ -184,9 +185,52 @@ class CoverageMessages(MessageNetwork):
         return search_by(engine, forced, "cpu", on_step)
 
 
-DEGREE_MESSAGES = DegreeMessages()
+class CutMessages(MessageNetwork):
+    """Tentative sides, by the rules of maximum cut; see `cut_messages`."""
+
+    name = cut_messages.NETWORK
+    parameters: ClassVar = cut_messages.PARAMETERS
+    start = (0.0, 0.5, 0.0, 0.0, 0.0, 0.0)  # plain mean-field equations
+
+    def misfit(self, problem: Problem) -> str | None:
+        """See `MessageNetwork.misfit`."""
+        rules, own = MaximumCut, type(problem)
+        if (
+            isinstance(problem, rules)
+            and own.candidates is rules.candidates
+            and own.choose is rules.choose
+        ):
+            return None
+        return f"places nodes on sides by the rules of maximum cut, not {problem.name}"
+
+    def form(
+        self, stored: StoredPolicy, n: int, refresh_above: float
+    ) -> cut_messages.CutMessageForm:
+        """See `MessageNetwork.form`."""
+        return cut_messages.cut_message_form(stored, refresh_above)
+
+    def scorer(self, form: Any) -> Scorer:
+        """See `MessageNetwork.scorer`."""
+        return cut_messages.CutMessageScorer(form)
+
+    def search(
+        self,
+        comm: Communicator,
+        block: RowBlock,
+        form: Any,
+        schedule: Schedule,
+        forced: NDArray[np.int64],
+        on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+    ) -> SearchResult:
+        """See `MessageNetwork.search`; the rules force no node and allow one a step."""
+        from ogg_hpc.search.cut_engine import cut_search
+
+        return cut_search(comm, block, form, on_step)
+
+
+DEGREE_MESSAGES, CUT_MESSAGES = DegreeMessages(), CutMessages()
 NETWORKS: dict[str, MessageNetwork] = {
-    network.name: network for network in (DEGREE_MESSAGES, CoverageMessages())
+    network.name: network for network in (DEGREE_MESSAGES, CoverageMessages(), CUT_MESSAGES)
 }
 
 

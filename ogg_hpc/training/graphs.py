@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.graphs.generators import GENERATORS
+from ogg_hpc.graphs.generators import GENERATORS, with_random_signs
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.members import is_store
 from ogg_hpc.graphs.partition import RowPartition
@@ -30,7 +30,8 @@ def generate(source: GraphSource) -> Iterator[Graph]:
     for i in range(source.count):
         spread = integers(sizes[1] - sizes[0] + 1, source.seed, stream("nodes"), i)
         seed = int(hash64(source.seed, stream("graph"), i))
-        yield generator(sizes[0] + int(spread), seed=seed, **parameters)
+        graph = generator(sizes[0] + int(spread), seed=seed, **parameters)
+        yield with_random_signs(graph, seed) if source.weights else graph
 
 
 def row_blocks(comm: Communicator, source: GraphSource, balance: str) -> Iterator[RowBlock]:

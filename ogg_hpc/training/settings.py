@@ -23,14 +23,17 @@ ENGINES = ("auto", "reference", "scalar")
 class GraphSource:
     """Where graphs come from: a generator family, or a file."""
 
-    family: str = setting("", "generator: er, ba, ws, plc, regular or girg")
+    family: str = setting("", "generator: er, ba, ws, plc, regular, girg, torus or planar")
     path: str = setting("", "an HDF5 store, a shard directory or any graph file, instead")
     nodes: int | tuple[int, ...] = setting(20, "number of nodes, or [least, most]")
     p: float = setting(0.15, "edge, rewiring or triangle probability of er, ws and plc")
-    d: int = setting(4, "degree parameter of ba, ws, plc and regular, mean degree of girg")
+    d: int = setting(
+        4, "degree parameter of ba, ws, plc and regular, mean degree of girg, graphs in planar"
+    )
     dimension: int = setting(2, "dimension of the torus of girg")
     temperature: float = setting(0.6, "how little distance decides in girg, in (0, 1)")
     long_range: float = setting(0.15, "share of edges that ignore distance in girg")
+    weights: str = setting("", "signs: each generated edge weighs 1 or -1 at random")
     count: int = setting(1000, "number of graphs to generate")
     seed: int = setting(1, "seed of the generator")
     undirected: bool = setting(False, "take every arc of a directed file as an edge")
@@ -42,6 +45,8 @@ class GraphSource:
             len(self.nodes) != 2 or not 0 < self.nodes[0] <= self.nodes[1]
         ):
             raise SettingsError("`nodes` is a number or [least, most]")
+        if self.weights not in ("", "signs") or (self.weights and self.path):
+            raise SettingsError("`weights` is signs, or nothing, of generated graphs")
         if self.count < 1:
             raise SettingsError("`count` must be at least 1")
 
@@ -51,7 +56,7 @@ class GraphSource:
         if self.path:
             return Path(self.path).stem
         sizes = self.nodes if isinstance(self.nodes, tuple) else (self.nodes,)
-        return f"{self.family}{'-'.join(map(str, sizes))}"
+        return f"{self.family}{'-'.join(map(str, sizes))}{'±' if self.weights else ''}"
 
 
 @dataclass(frozen=True)
@@ -206,7 +211,7 @@ class TrainSettings:
 def load_train_settings(path: str | Path, overrides: Sequence[str] = ()) -> TrainSettings:
     """Read a training configuration; see `ogg_hpc.settings.load`.
 
-    A path that names no file but a preset (``default``, ``paper``, ``mvc-evolution``) reads that
+    A path that names no file but a preset (``default``, ``paper``, ``mvc-evolution``, ``maxcut-evolution``) reads that
     preset.
     """
     preset = files("ogg_hpc.training") / "presets" / f"{path}.toml"

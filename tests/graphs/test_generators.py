@@ -14,9 +14,12 @@ from ogg_hpc.graphs.generators import (
     erdos_renyi,
     erdos_renyi_rows,
     geometric_inhomogeneous,
+    planar_union,
     powerlaw_cluster,
     random_regular,
+    toroidal_grid,
     watts_strogatz,
+    with_random_signs,
 )
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.store_check import graph_faults
@@ -29,6 +32,8 @@ EXAMPLES: dict[str, Callable[[int], Graph]] = {
     "plc": lambda seed: powerlaw_cluster(150, 4, 0.5, seed),
     "regular": lambda seed: random_regular(150, 5, seed),
     "girg": lambda seed: geometric_inhomogeneous(150, 12, seed),
+    "torus": lambda seed: toroidal_grid(150, seed),
+    "planar": lambda seed: planar_union(150, 2, seed),
 }
 
 
@@ -72,6 +77,11 @@ def test_graphs_are_simple_symmetric_and_a_function_of_the_seed(name: str) -> No
         lambda: geometric_inhomogeneous(5, 2, 0, temperature=0.0),
         lambda: geometric_inhomogeneous(5, 2, 0, temperature=1.0),
         lambda: geometric_inhomogeneous(5, 2, 0, long_range=1.5),
+        lambda: toroidal_grid(0, 0),
+        lambda: toroidal_grid(8, 0),
+        lambda: toroidal_grid(22, 0),
+        lambda: planar_union(2, 1, 0),
+        lambda: planar_union(5, 0, 0),
     ],
 )
 def test_impossible_parameters_are_refused(make: Callable[[], Graph]) -> None:
@@ -253,3 +263,39 @@ def test_distance_clusters_a_geometric_graph_and_long_range_edges_do_not() -> No
     )
     assert near > 1.2 * mixed
     assert mixed > 1.2 * far
+
+
+# Grids, planar graphs, signs
+
+
+@pytest.mark.parametrize("n", [9, 15, 36, 200])
+def test_torus_is_a_product_of_two_cycles(n: int) -> None:
+    height = max(h for h in range(3, n) if n % h == 0 and h * h <= n)
+    product = nx.cartesian_product(nx.cycle_graph(height), nx.cycle_graph(n // height))
+    found = nx.from_scipy_sparse_array(toroidal_grid(n, 1).to_scipy())
+    assert nx.faster_could_be_isomorphic(found, product)
+    assert nx.vf2pp_is_isomorphic(found, product)
+
+
+@pytest.mark.parametrize("n", [3, 4, 10, 300])
+def test_one_planar_graph_is_maximal(n: int) -> None:
+    graph = planar_union(n, 1, 2)
+    assert graph.m == 3 * n - 6
+    assert nx.check_planarity(nx.from_scipy_sparse_array(graph.to_scipy()))[0]
+
+
+def test_planar_union_has_nearly_the_edges_of_all() -> None:
+    graph = planar_union(500, 3, 1)
+    assert 0.95 * 3 * (3 * 500 - 6) < graph.m <= 3 * (3 * 500 - 6)
+    assert list(graph_faults(graph)) == []
+
+
+def test_signs_are_fair_and_keep_the_graph() -> None:
+    graph = erdos_renyi(300, 0.1, 1)
+    signed = with_random_signs(graph, 5)
+    assert same(graph, signed)
+    assert list(graph_faults(signed)) == []
+    assert signed.weights is not None
+    assert set(signed.weights.tolist()) == {-1.0, 1.0}
+    assert abs(signed.weights.mean()) < 0.03
+    assert not np.array_equal(signed.weights, with_random_signs(graph, 6).weights)
