@@ -171,6 +171,8 @@ class CutMessageScorer:
     def __init__(self, form: CutMessageForm) -> None:
         self._form = form
         self._whole: GraphBatch | None = None
+        self._sent: Any = None
+        self._before: Any = None
 
     def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
         """Return residual degrees and (rows, copies, 2) scores of actions (collective).

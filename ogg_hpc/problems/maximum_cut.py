@@ -50,9 +50,8 @@ class MaximumCut(Problem):
         """Place nodes that are rated alone where they cut more, on side 0 where that is equal."""
         if scores.ndim == 3:
             return scores
-        xp = batch.comm.device.xp
         second = _preference(solution, batch) > 0
-        return xp.where(xp.stack([~second, second], axis=-1), scores[..., None], -xp.inf)
+        return np.where(np.stack([~second, second], axis=-1), scores[..., None], -np.inf)
 
     def violation(self, graph: Graph, nodes: NDArray[np.int64]) -> str | None:
         """Name an id that is no node or a node given twice; any set of nodes is a side."""

@@ -282,9 +282,7 @@ def _hear(
 
 
 @njit(cache=True)
-def _run(
-    actions: Any, moved: Any, lo: Any, touching: Any, form: Any, nodes: Any, work: Any
-) -> Any:
+def _run(actions: Any, moved: Any, lo: Any, touching: Any, form: Any, nodes: Any, work: Any) -> Any:
     """Make steps of a lone rank; return steps made and how many messages have moved."""
     for step in range(len(actions)):
         key, action, change = _best(lo, form, nodes, work)

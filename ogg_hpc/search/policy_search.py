@@ -279,7 +279,8 @@ def chosen_mask(
 
 def _nodes_in_s(actions: NDArray[np.int64], problem: Problem) -> NDArray[np.int64]:
     nodes, sides = np.divmod(actions, problem.sides)
-    return nodes[sides == problem.sides - 1]
+    in_s: NDArray[np.int64] = nodes[sides == problem.sides - 1]
+    return in_s
 
 
 def _without_the_settled(
