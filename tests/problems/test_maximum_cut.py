@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ogg_hpc
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems import exact
 from ogg_hpc.problems.cut_bounds import cut_bound, cycle_bound, spectral_bound
@@ -119,6 +120,14 @@ def test_improve_ends_where_no_single_move_helps(weighted_graph, seed):
     assert value >= CUT.objective(graph, nodes) - 1e-9
     for v in range(graph.n):
         assert CUT.objective(graph, np.setxor1d(better, [v])) <= value + 1e-6
+
+
+@pytest.mark.parametrize("graph", [nx.random_labeled_tree(60, seed=3), nx.grid_2d_graph(7, 9)])
+def test_bipartite_graph_is_cut_completely(graph):
+    graph = Graph.from_networkx(graph)
+    for policy in (None, "sg3"):
+        solved = ogg_hpc.solve(graph, "maxcut", policy=policy)
+        assert solved.record["objective"] == graph.m
 
 
 @pytest.mark.parametrize(("name", "value"), [("G14", 3064), ("G22", 13359), ("G55", 10296)])

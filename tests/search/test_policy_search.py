@@ -105,6 +105,57 @@ def test_best_finite_candidates_are_chosen_lowest_ids_first(batch_of, data, n, d
             assert left.tolist() == [candidates.sum()] * copies
 
 
+@settings(max_examples=100)
+@given(data=st.data(), n=st.integers(1, 60), copies=st.integers(1, 2))
+def test_best_action_is_chosen_lowest_id_first(batch_of, data, n, copies):
+    numbers = st.sampled_from([0.0, -0.0, 1.0, 1 + 1e-12, -2.0, -np.inf, np.nan])
+    flat = data.draw(st.lists(numbers, min_size=2 * n, max_size=2 * n))
+    candidates = np.array(data.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    scores = np.repeat(np.array(flat).reshape(n, 1, 2), copies, axis=1)
+    allowed = np.repeat(candidates[:, None], copies, axis=1)
+    batch = batch_of(Graph.from_edges(n, [], []), copies=copies)
+    groups, actions, left = select(batch, scores, allowed)
+    usable = [a for a in range(2 * n) if candidates[a // 2] and np.isfinite(flat[a])]
+    expected = sorted(usable, key=lambda a: (-np.float32(flat[a]), a))[:1]
+    assert actions.tolist() == expected * copies
+    assert groups.tolist() == list(range(copies)) * len(expected)
+    assert left.tolist() == [candidates.sum()] * copies
+
+
+def test_node_and_side_are_chosen_together(batch_of):
+    class Sides:
+        """Node 2 to side 1, then 0 to side 1, then 1 to side 0."""
+
+        residual = False
+
+        def __call__(self, batch, solution):
+            scores = np.array([[0, 2], [1, -1], [-3, 3], [9, 9]], float)
+            return batch.degrees(solution.active), scores[:, None, :]
+
+    path = Graph.from_edges(4, [0, 1], [1, 2])
+    result = search(batch_of(path), problem_by_name("maxcut"), Sides())
+    assert [nodes.tolist() for nodes in result.solutions] == [[2, 0]]
+    assert len(result.step_seconds) == 3  # and none for the node without an edge
+
+
+@settings(max_examples=40)
+@given(seed=SEEDS, weighted=st.booleans())
+def test_nodes_rated_alone_go_where_they_cut_more(random_graph, batch_of, seed, weighted):
+    graph, other = random_graph(seed, weighted=weighted), random_graph(seed + 1)
+    cut = problem_by_name("maxcut")
+    order = np.random.default_rng(seed).permutation(graph.n)
+    weights = graph.to_scipy().toarray()
+    sides = np.zeros(graph.n)  # -1 or 1, 0 for not yet placed
+    for v in sorted(np.flatnonzero(graph.degrees), key=lambda v: -order[v]):
+        sides[v] = 1 if weights[v] @ sides < -1e-12 else -1
+    [found] = search(batch_of(graph), cut, ByTable(order)).solutions
+    assert sorted(found) == np.flatnonzero(sides > 0).tolist()
+    together = search(batch_of(graph, other), cut, structure2vec(1)).solutions
+    assert (
+        together[0].tolist() == search(batch_of(graph), cut, structure2vec(1)).solutions[0].tolist()
+    )
+
+
 def test_last_step_takes_no_more_than_there_are_candidates(batch_of):
     pair = Graph.from_edges(3, [0], [1])
     assert solutions(batch_of(pair), schedule=PAPER) == [[0, 1]]
