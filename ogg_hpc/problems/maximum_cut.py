@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.problems.binary_program import BinaryProgram, cut_program
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residual
 
@@ -77,6 +78,10 @@ class MaximumCut(Problem):
         from ogg_hpc.problems.cut_annealing import anneal_cut
 
         return anneal_cut(graph, nodes, seed)
+
+    def binary_program(self, graph: Graph) -> BinaryProgram:
+        """Return `binary_program.cut_program`."""
+        return cut_program(graph)
 
     def bound(self, graph: Graph) -> float:
         """Return the better of two bounds; see `cut_bounds`."""

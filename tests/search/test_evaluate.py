@@ -122,7 +122,7 @@ class TestEvaluate:
         with pytest.raises(SettingsError, match="no heuristic to compare with"):
             greedy_methods(SolveSettings(problem=own_problem))
         with pytest.raises(SettingsError, match="takes a graph of 99 nodes: leave exact out"):
-            exact_method("maxcut", 10)(Communicator(), erdos_renyi(99, 0.1, seed=1))
+            exact_method(own_problem, 10)(Communicator(), erdos_renyi(99, 0.1, seed=1))
 
     def test_rows_are_in_the_order_of_graphs_and_methods(self, star):
         rows = compare(["ba:n=9,d=2,count=2", star], [by("min-degree"), by("max-degree")])

@@ -10,6 +10,7 @@ from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.problems.exact import brute_force
+from ogg_hpc.problems.maximum_cut import MaximumCut
 from ogg_hpc.problems.minimum_dominating_set import MinimumDominatingSet
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.search import exact_solvers
@@ -72,6 +73,24 @@ def test_proven_optimum_is_what_brute_force_finds(proving, problem, largest, ran
         assert result.proven
         assert result.bound == len(result.nodes) == len(brute_force(problem, graph))
         assert problem.violation(graph, result.nodes) is None
+
+
+@pytest.mark.parametrize("weights", ["none", "signs", "whole", "real"])
+def test_proven_cut_is_what_brute_force_finds(proving, weights):
+    cut, generator = MaximumCut(), np.random.default_rng(4)
+    u, v, _ = erdos_renyi(13, 0.6, 4).edges()
+    values = {
+        "none": None,
+        "signs": generator.choice([-1, 1], len(u)),
+        "whole": generator.integers(-4, 9, len(u)),
+        "real": generator.normal(size=len(u)),
+    }
+    graph = Graph.from_edges(13, u, v, values[weights])
+    optimum = cut.objective(graph, brute_force(cut, graph))
+    result = solve_by(proving, cut, graph, 60)
+    assert cut.objective(graph, result.nodes) == pytest.approx(optimum, abs=1e-6)
+    assert result.bound == pytest.approx(optimum, abs=1e-3)
+    assert result.proven or weights == "real"
 
 
 @pytest.mark.parametrize(
