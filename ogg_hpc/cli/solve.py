@@ -47,15 +47,17 @@ def add_parser(subparsers: Any) -> None:
         default="mvc",
         metavar="NAME",
         help="mvc: minimum vertex cover; mis: maximum independent set, and clique: maximum clique, "
-        "both also by the policies of mvc; mds: minimum dominating set; maxcut: maximum cut; or "
-        "FILE.py:CLASS of your own (default: mvc)",
+        "both also by the policies of mvc; mwvc and mwis: the same of least and largest weight of "
+        "nodes; mds: minimum dominating set; maxcut: maximum cut; or FILE.py:CLASS of your own "
+        "(default: mvc)",
     )
     parser.add_argument(
         "--policy",
         metavar="NAME|FILE",
         help="a shipped policy; a heuristic: max-degree, min-degree, inverse-degree[:EXPONENT], "
         "the largest sum of deg^-EXPONENT over neighbours (1.25), or two-message; for maxcut sg3; "
-        "for mds and clique greedy; or a parameter file such as runs/mvc/best.npz (default: the "
+        "for mds and clique greedy; for mwvc and mwis degree-weight or local-ratio, for mwis also "
+        "gwmin; or a parameter file such as runs/mvc/best.npz (default: the "
         "policy shipped for the problem, else its first heuristic)",
     )
     parser.add_argument(

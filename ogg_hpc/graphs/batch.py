@@ -55,6 +55,8 @@ class GraphBatch:
         Positions of this rank's rows.
     node_of, graph_of : (nodes,) int64
         Node id within its graph, and the graph, of each position; on the host.
+    node_weights : (nodes,) float64, optional
+        Weight of the node at each position, on the host.
     """
 
     def __init__(
@@ -87,6 +89,9 @@ class GraphBatch:
         self.graph_of = np.arange(len(blocks)).repeat(self.sizes)[union]
         self.node_of = union - self._first[self.graph_of]
 
+        self.node_weights: NDArray[np.float64] | None = None
+        if any(block.node_weights is not None for block in blocks):
+            self.node_weights = np.concatenate([_node_weights(block) for block in blocks])[union]
         columns = [
             block.columns + first for block, first in zip(blocks, self._first[:-1], strict=True)
         ]
@@ -137,6 +142,8 @@ class GraphBatch:
         batch.counts = np.diff(bounds)
         batch.lo, batch.hi = int(bounds[self.comm.rank]), int(bounds[self.comm.rank + 1])
         batch.graph_of, batch.node_of = self.graph_of[keep], self.node_of[keep]
+        if self.node_weights is not None:
+            batch.node_weights = self.node_weights[keep]
         batch._position = np.where(keep, inside[:-1], -1)[self._position]
 
         rows, columns = device.to_host(self._rows), device.to_host(self._columns)
@@ -266,6 +273,18 @@ class GraphBatch:
             ).reshape(-1, self.copies)
         )
 
+    def weight(self, mask: Any) -> Any:
+        """Return the (G, copies) weights of the nodes inside a replicated (nodes, copies) mask.
+
+        Added up in the order of the nodes, so that rounding does not depend on the ranks.
+        """
+        if self.node_weights is None:
+            return self.count(mask)
+        inside = self.comm.device.to_host(mask)
+        weights = np.broadcast_to(self.node_weights[:, None], inside.shape)[inside]
+        sums = np.bincount(self.group_of[inside], weights, self.groups)
+        return self.comm.device.from_host(sums.reshape(-1, self.copies))
+
     def spread(self, values: Any) -> Any:
         """Return the (nodes, copies) array that has each graph's row of (G, copies) values."""
         return values[self._graph_of]
@@ -325,6 +344,10 @@ class GraphBatch:
     def multiply_allreduce(self, rows: Any) -> Any:
         """Do the same by an Allreduce of all rows, as in Alg. 2, line 12 of the paper."""
         return self.local(self.comm.allreduce(self._product.T @ rows))
+
+
+def _node_weights(block: RowBlock) -> NDArray[np.float64]:
+    return np.ones(block.n) if block.node_weights is None else block.node_weights
 
 
 def _weights(block: RowBlock) -> NDArray[np.float64]:

@@ -34,6 +34,8 @@ class RowBlock:
         Edge weights.
     entries : int
         Stored entries of the whole graph: twice its edges.
+    node_weights : (n,) float64, optional
+        Weights of all nodes of the whole graph.
     """
 
     partition: RowPartition
@@ -42,6 +44,7 @@ class RowBlock:
     columns: NDArray[Any]
     weights: NDArray[np.float64] | None
     entries: int
+    node_weights: NDArray[np.float64] | None = None
 
     @property
     def n(self) -> int:
@@ -85,6 +88,7 @@ def row_block(graph: Graph, rank: int, size: int, balance: str = "rows") -> RowB
         cut(graph.columns),
         None if graph.weights is None else cut(graph.weights),
         len(graph.columns),
+        graph.node_weights,
     )
 
 
@@ -124,4 +128,5 @@ def scatter_rows(comm: Communicator, graph: Graph | None, balance: str = "rows")
         scatter(None if root is None else root.weights, entries, np.float64) if weighted else None
     )
     row_offsets = np.concatenate([[0], np.cumsum(degrees)]).astype(np.int64)
-    return RowBlock(partition, comm.rank, row_offsets, columns, weights, total)
+    node_weights = comm.broadcast_object(None if root is None else root.node_weights)
+    return RowBlock(partition, comm.rank, row_offsets, columns, weights, total, node_weights)

@@ -51,7 +51,7 @@ def search_covers(graph: Graph, cover: NDArray[np.int64], seed: int) -> Iterator
         Sorted ids of the smallest cover so far, after a number of exchanges that depends on the
         graph alone. No cover found is larger than `cover`.
     """
-    search = _Search(graph, cover, seed)
+    search = CoverSearch(graph, cover, seed)
     mean_degree = len(graph.columns) // max(graph.n, 1)
     exchanges = max(100, _WORK // (4 * mean_degree + 2 * min(len(cover), _SAMPLE) + 1))
     while search.advance(exchanges):
@@ -59,7 +59,7 @@ def search_covers(graph: Graph, cover: NDArray[np.int64], seed: int) -> Iterator
     yield search.best()
 
 
-class _Search:
+class CoverSearch:
     """The state of the search.
 
     Attributes
@@ -110,14 +110,18 @@ class _Search:
         self.counts = np.array([0, len(members), 0, m, -1])
         _losses(graph.row_offsets, graph.columns, self.in_cover, self.gain)
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """What the compiled functions take."""
+        return (
+            self._graph.row_offsets, self._graph.columns, self.edge_of, self.ends, self.weight,
+            self.open_edges, self.open_place, self.in_cover, self.members, self.member_place,
+            self.gain, self.changed, self.may_enter, self.smallest, self.counts,
+        )  # fmt: skip
+
     def advance(self, exchanges: int) -> bool:
         """Make so many exchanges; return whether more can be made."""
-        going_on = _advance(
-            exchanges, self.seed, self._graph.row_offsets, self._graph.columns, self.edge_of,
-            self.ends, self.weight, self.open_edges, self.open_place, self.in_cover, self.members,
-            self.member_place, self.gain, self.changed, self.may_enter, self.smallest, self.counts,
-        )  # fmt: skip
-        return bool(going_on)
+        return bool(_advance(exchanges, self.seed, *self.arrays))
 
     def best(self) -> NDArray[np.int64]:
         """Return the smallest cover so far."""
@@ -166,7 +170,7 @@ def _advance(
             for u in members[1 : counts[1]]:
                 if gain[u] > gain[v] or (gain[u] == gain[v] and changed[u] < changed[v]):
                     v = u
-            _remove(
+            remove(
                 v, row_offsets, columns, edge_of, weight, open_edges, open_place, in_cover,
                 members, member_place, gain, changed, may_enter, counts,
             )  # fmt: skip
@@ -175,7 +179,7 @@ def _advance(
         counts[2] += 1
         state = absorb(start, counts[2])
         v = _to_remove(state, members, gain, changed, counts)
-        _remove(
+        remove(
             v, row_offsets, columns, edge_of, weight, open_edges, open_place, in_cover, members,
             member_place, gain, changed, may_enter, counts,
         )  # fmt: skip
@@ -185,7 +189,7 @@ def _advance(
             may_enter[u] and (gain[u] > gain[v] or (gain[u] == gain[v] and changed[u] < changed[v]))
         ):
             v = u
-        _add(
+        add(
             v, row_offsets, columns, edge_of, weight, open_edges, open_place, in_cover, members,
             member_place, gain, changed, may_enter, counts,
         )  # fmt: skip
@@ -195,7 +199,7 @@ def _advance(
             gain[ends[edge, 1]] += 1
         counts[3] += counts[0]
         if counts[3] > limit:
-            _forget(ends, weight, open_place, in_cover, gain, counts)
+            forget(ends, weight, open_place, in_cover, gain, counts)
     return True
 
 
@@ -217,11 +221,12 @@ def _to_remove(state: Any, members: Any, gain: Any, changed: Any, counts: Any) -
 
 
 @njit(cache=True)
-def _remove(
+def remove(
     v: Any, row_offsets: Any, columns: Any, edge_of: Any, weight: Any, open_edges: Any,
     open_place: Any, in_cover: Any, members: Any, member_place: Any, gain: Any, changed: Any,
     may_enter: Any, counts: Any,
 ) -> None:  # fmt: skip
+    """Take a node out of the cover."""
     counts[1] -= 1
     last, place = members[counts[1]], member_place[v]
     members[place], member_place[last], member_place[v] = last, place, -1
@@ -239,11 +244,12 @@ def _remove(
 
 
 @njit(cache=True)
-def _add(
+def add(
     v: Any, row_offsets: Any, columns: Any, edge_of: Any, weight: Any, open_edges: Any,
     open_place: Any, in_cover: Any, members: Any, member_place: Any, gain: Any, changed: Any,
     may_enter: Any, counts: Any,
 ) -> None:  # fmt: skip
+    """Put a node into the cover."""
     members[counts[1]], member_place[v] = v, counts[1]
     counts[1] += 1
     in_cover[v], gain[v], changed[v], counts[4] = True, -gain[v], counts[2], v
@@ -260,7 +266,7 @@ def _add(
 
 
 @njit(cache=True)
-def _forget(ends: Any, weight: Any, open_place: Any, in_cover: Any, gain: Any, counts: Any) -> None:
+def forget(ends: Any, weight: Any, open_place: Any, in_cover: Any, gain: Any, counts: Any) -> None:
     """Shrink all weights, so that what was hard long ago counts less."""
     gain[:] = 0
     counts[3] = 0

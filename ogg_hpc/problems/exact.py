@@ -27,13 +27,14 @@ def brute_force(problem: Problem, graph: Graph) -> NDArray[np.int64]:
     SettingsError
         A graph that is too large, or one without a feasible set.
     """
-    compiled = isinstance(problem, MinimumVertexCover | MaximumCut)
+    covers = isinstance(problem, MinimumVertexCover) and not problem.uses_node_weights
+    compiled = covers or isinstance(problem, MaximumCut)
     limit = 24 if compiled else 16
     if graph.n > limit:
         raise SettingsError(
             f"brute force takes at most {limit} nodes for {problem.name}, not {graph.n}"
         )
-    if isinstance(problem, MinimumVertexCover):
+    if covers:
         return _smallest_cover(graph)
     if isinstance(problem, MaximumCut):
         return _ids(_search_cuts(graph.row_offsets, graph.columns, entry_weights(graph)))

@@ -35,6 +35,12 @@ class Residual(Protocol):
     def count(self, mask: Any) -> Any:
         """Return for each graph the number of nodes inside a replicated mask."""
 
+    def weight(self, mask: Any) -> Any:
+        """Return for each graph the weight of the nodes inside a replicated mask.
+
+        Without weights of nodes each counts 1.
+        """
+
     def edge_sums(self, mask: Any) -> tuple[Any, Any]:
         """Return the sums of the positive and of the negated negative weights into a mask.
 
@@ -179,8 +185,9 @@ class Problem(ABC):
         """Return a graph on the same nodes whose covers are the complements of the solutions.
 
         A set of nodes is feasible exactly if all other nodes are a vertex cover of that graph, and
-        the objective is the number of nodes. Vertex cover policies can then solve the problem,
-        exactly as well. None where there is no such graph.
+        the objective is the number of nodes, or their weight where node weights belong to the
+        problem. Vertex cover policies can then solve the problem, exactly as well. None where there
+        is no such graph.
         """
         return None
 

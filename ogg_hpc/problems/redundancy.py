@@ -16,7 +16,7 @@ def without_redundant_nodes(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[n
 
     A node is redundant when all its neighbours are in the cover and it has no self loop. One
     pass suffices, since a removal never makes another node redundant. Nodes of small degree
-    go first, equal degrees by id.
+    go first, in a graph with weights of nodes the heaviest before that; equal ones by id.
 
     Parameters
     ----------
@@ -37,6 +37,8 @@ def without_redundant_nodes(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[n
     removable[graph.looped] = False
     order = np.flatnonzero(removable)
     order = order[np.argsort(graph.degrees[order], kind="stable")]
+    if graph.node_weights is not None:
+        order = order[np.argsort(-graph.node_weights[order], kind="stable")]
     _remove(graph.row_offsets, graph.columns, order, in_cover)
     return nodes[in_cover[nodes]]
 

@@ -9,6 +9,7 @@ from ogg_hpc.policies.degree_messages import named_form
 from ogg_hpc.policies.file import StoredPolicy, load_policy, shipped_policies
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Heuristic, Problem
+from ogg_hpc.problems.registry import cover_problem
 from ogg_hpc.search.networks import DEGREE_MESSAGES, NETWORKS, MessageNetwork
 
 NO_FRONTIER = "the frontier engine needs a structure2vec policy; use --engine auto"
@@ -61,7 +62,7 @@ def find_approach(problem: Problem, policy: str | None, engine: str) -> Approach
     OggError
         There is none of this name, or the problem or the engine cannot do with it.
     """
-    cover = MinimumVertexCover() if _is_complement_of_cover(problem) else None
+    cover = cover_problem(problem)
     warnings: tuple[str, ...] = ()
     if policy is None:
         policy, warnings = _default(problem, cover)
@@ -91,10 +92,6 @@ def find_approach(problem: Problem, policy: str | None, engine: str) -> Approach
         if engine == "frontier":
             raise SettingsError(NO_FRONTIER)
     return Approach(policy, rules, stored=stored, network=network, warnings=warnings)
-
-
-def _is_complement_of_cover(problem: Problem) -> bool:
-    return type(problem).as_vertex_cover is not Problem.as_vertex_cover
 
 
 def _default(problem: Problem, cover: Problem | None) -> tuple[str, tuple[str, ...]]:

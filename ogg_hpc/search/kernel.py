@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import others
+from ogg_hpc.problems.node_weights import less_cover_bound
 from ogg_hpc.problems.problem import Problem, Reduction
 
 
@@ -74,7 +75,7 @@ def find_kernel(graph: Graph, problem: Problem, rules: Problem, reduce: bool) ->
         return own.lift(others(own.kernel, cover.lift(nodes)))
 
     def bound(of_covers: float) -> float:
-        found = own.kernel.n - (cover.offset + of_covers)
+        found = less_cover_bound(own.kernel, cover.offset + of_covers)
         return own.offset + min(found, problem.bound(own.kernel))
 
     return Kernel(cover.kernel, lift, bound)

@@ -10,8 +10,9 @@ from ogg_hpc.errors import InfeasibleError, SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.node_sets import others
+from ogg_hpc.problems.node_weights import less_cover_bound
 from ogg_hpc.problems.problem import Problem
-from ogg_hpc.problems.registry import problem_by_name
+from ogg_hpc.problems.registry import cover_problem, problem_by_name
 from ogg_hpc.problems.solution import plain_number
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.exact_solvers import solve_by
@@ -82,8 +83,10 @@ class Exact:
             result = solve_by(self.name, self.problem, graph, self.limit)
             nodes, bound = result.nodes, result.bound
         else:
-            result = solve_by(self.name, MinimumVertexCover(), covered, self.limit)
-            nodes, bound = others(graph, result.nodes), graph.n - result.bound
+            cover = cover_problem(self.problem)
+            assert cover is not None
+            result = solve_by(self.name, cover, covered, self.limit)
+            nodes, bound = others(graph, result.nodes), less_cover_bound(graph, result.bound)
         seconds = time.perf_counter() - start
         violation = self.problem.violation(graph, nodes)
         if violation:
@@ -133,9 +136,11 @@ def greedy_methods(settings: SolveSettings) -> list[Method]:
         An unknown problem, or one without a heuristic.
     """
     problem = problem_by_name(settings.problem)
-    names = list(problem.heuristics())
-    if _is_of_covers(problem):
-        names += [name for name in _COVER_HEURISTICS if name not in names]
+    covers = cover_problem(problem) or problem
+    further: Iterable[str] = covers.heuristics()
+    if isinstance(covers, MinimumVertexCover) and not covers.uses_node_weights:
+        further = _COVER_HEURISTICS
+    names = list(dict.fromkeys([*problem.heuristics(), *further]))
     if not names:
         raise SettingsError(f"{problem.name} has no heuristic to compare with: leave greedy out")
     return [Search(name, replace(settings, policy=name, select="one")) for name in names]
@@ -161,5 +166,4 @@ def exact_method(problem: str, limit: float, solver: str = "exact") -> Method:
 
 def _is_of_covers(problem: Problem) -> bool:
     """Return whether vertex covers of some graph, or their complements, are the solutions."""
-    own = type(problem).as_vertex_cover
-    return isinstance(problem, MinimumVertexCover) or own is not Problem.as_vertex_cover
+    return isinstance(problem, MinimumVertexCover) or cover_problem(problem) is not None

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
-from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.problems.graph_input import without_unused_weights
 from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.problem import Problem
+from ogg_hpc.problems.registry import cover_problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.networks import MessageNetwork
 from ogg_hpc.search.schedule import ONE
@@ -46,21 +47,21 @@ class Player:
     def __init__(self, alone: Communicator, problem: Problem, network: MessageNetwork) -> None:
         self._alone, self.problem, self.network = alone, problem, network
         misfit = network.misfit(problem)
-        self._covers = misfit is not None
-        of_covers = type(problem).as_vertex_cover is not Problem.as_vertex_cover
-        if misfit and (not of_covers or network.misfit(MinimumVertexCover())):
+        cover = cover_problem(problem)
+        if misfit and (cover is None or network.misfit(cover)):
             raise SettingsError(f"policy = {network.name!r} {misfit}")
+        self._rules = cover if misfit and cover is not None else problem
 
     def played(self, graph: Graph) -> Graph:
         """Return the graph that the network is to see."""
-        covered = self.problem.as_vertex_cover(graph) if self._covers else graph
+        covered = graph if self._rules is self.problem else self.problem.as_vertex_cover(graph)
         if covered is None:
             raise SettingsError(f"a training graph of {graph.n} nodes is too large to be covered")
         return covered
 
     def solve(self, graph: Graph, played: Graph, form: Any) -> NDArray[np.int64]:
         """Return a solution of a graph, what is redundant removed."""
-        rules = MinimumVertexCover() if self._covers else self.problem
+        rules = self._rules
         block, forced = row_block(played, 0, 1), rules.forced(played)
         [nodes] = self.network.search(self._alone, block, form, ONE, forced).solutions
         # Scores beyond all bounds end a search early: no candidate is worse than all nodes.
@@ -68,7 +69,7 @@ class Player:
             nodes = np.arange(played.n)
         else:
             nodes = rules.improve(played, nodes)
-        return others(graph, nodes) if self._covers else nodes
+        return nodes if rules is self.problem else others(graph, nodes)
 
 
 class Fitness:
@@ -96,9 +97,9 @@ class Fitness:
         self._comm, self._player, problem = comm, player, player.problem
         sets = comm.on_all(lambda: [list(whole_graphs(source)) for source in sources])
         self._counts = [len(graphs) for graphs in sets]
-        self._graphs = [graph for graphs in sets for graph in graphs]
-        if not problem.uses_weights:
-            self._graphs = [graph.unweighted() for graph in self._graphs]
+        self._graphs = [
+            without_unused_weights(graph, problem) for graphs in sets for graph in graphs
+        ]
         self._played = comm.on_all(lambda: [player.played(graph) for graph in self._graphs])
         self.largest = max(graph.n for graph in self._graphs)
         baselines = player.network.baselines(self.largest)

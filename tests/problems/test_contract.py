@@ -9,6 +9,8 @@ import pytest
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems import PartialSolution, problem_by_name, problem_names
 from ogg_hpc.problems.exact import brute_force
+from ogg_hpc.problems.node_weights import node_weights
+from ogg_hpc.problems.registry import cover_problem
 
 
 class DenseBatch:
@@ -18,9 +20,11 @@ class DenseBatch:
         self.offsets = np.cumsum([0] + [graph.n for graph in graphs])
         self.adjacency = np.zeros((self.offsets[-1], self.offsets[-1]), dtype=np.int64)
         self.weights = np.zeros(self.adjacency.shape)
+        self.node_weights = np.zeros(self.offsets[-1])
         for graph, start in zip(graphs, self.offsets, strict=False):
             self.adjacency[start + graph.rows, start + graph.columns] = 1
             block = slice(start, start + graph.n)
+            self.node_weights[block] = node_weights(graph)
             self.weights[block, block] = graph.to_scipy().toarray()
 
     def degrees(self, active):
@@ -35,6 +39,9 @@ class DenseBatch:
     def count(self, mask):
         return np.add.reduceat(mask.astype(np.int64), self.offsets[:-1], axis=0)
 
+    def weight(self, mask):
+        return np.add.reduceat(mask * self.node_weights[:, None], self.offsets[:-1], axis=0)
+
     def edge_sums(self, mask):
         return np.maximum(self.weights, 0) @ mask, np.maximum(-self.weights, 0) @ mask
 
@@ -45,11 +52,16 @@ class DenseBatch:
         return np.repeat(values, np.diff(self.offsets), axis=0)
 
 
-def with_weights(graph, seed):
-    """The graph with small whole weights of both signs."""
-    sources, targets, _ = graph.edges()
-    weights = np.random.default_rng(seed).integers(-2, 5, len(sources))
-    return Graph.from_edges(graph.n, sources, targets, weights)
+def with_weights(graph, problem, seed):
+    """The graph with the small whole weights that a problem uses: of both signs at edges."""
+    generator = np.random.default_rng(seed)
+    if problem.uses_weights:
+        sources, targets, _ = graph.edges()
+        weights = generator.integers(-2, 5, len(sources))
+        graph = Graph.from_edges(graph.n, sources, targets, weights)
+    if problem.uses_node_weights:
+        graph = graph.with_node_weights(generator.integers(1, 8, graph.n))
+    return graph
 
 
 @pytest.fixture(params=problem_names())
@@ -67,8 +79,7 @@ def test_random_game(problem, seed, at_once):
         Graph.from_networkx(nx.gnp_random_graph(n, p, seed=seed))
         for n, p in [(12, 0.3), (1, 0.5), (20, 0.15), (7, 0.0)]
     ]
-    if problem.uses_weights:
-        graphs = [with_weights(graph, seed) for graph in graphs]
+    graphs = [with_weights(graph, problem, seed) for graph in graphs]
     batch, copies = DenseBatch(graphs), 2
     shape = (batch.offsets[-1], copies)
     solution = PartialSolution(np.zeros(shape, dtype=bool), np.ones(shape, dtype=bool))
@@ -115,7 +126,7 @@ def test_facts_agree_with_one_another(problem, random_graph):
     sign = 1 if problem.maximize else -1
     everything_seen = 0
     for seed in range(20):
-        graph = random_graph(seed)
+        graph = with_weights(random_graph(seed), problem, seed)
         nodes = np.arange(graph.n)
         if problem.violation(graph, nodes) is not None:
             continue
@@ -132,7 +143,7 @@ def test_facts_agree_with_one_another(problem, random_graph):
 def test_optimum_is_what_brute_force_finds_between_greedy_and_bound(problem, random_graph):
     sign = 1 if problem.maximize else -1
     for seed in range(12):
-        graph = random_graph(seed, largest=10)
+        graph = with_weights(random_graph(seed, largest=10), problem, seed)
         optimum = problem.objective(graph, brute_force(problem, graph))
         assert problem.optimum(graph) in (None, optimum)
         assert sign * problem.bound(graph) >= sign * optimum
@@ -145,27 +156,29 @@ def test_optimum_is_what_brute_force_finds_between_greedy_and_bound(problem, ran
 
 
 def test_solutions_are_the_complements_of_vertex_covers(problem, random_graph):
-    cover_problem = problem_by_name("mvc")
+    covers = cover_problem(problem)
     for seed in range(20):
-        graph = random_graph(seed)
+        graph = with_weights(random_graph(seed), problem, seed)
         cover_graph = problem.as_vertex_cover(graph)
-        if cover_graph is None:
+        if covers is None:
+            assert cover_graph is None
             continue
         for density in (0.2, 0.5, 0.8):
             inside = np.random.default_rng(seed).random(graph.n) < density
             nodes, rest = np.flatnonzero(inside), np.flatnonzero(~inside)
             feasible = problem.violation(graph, nodes) is None
-            assert feasible == (cover_problem.violation(cover_graph, rest) is None)
-        cover = cover_problem.greedy(cover_graph)
+            assert feasible == (covers.violation(cover_graph, rest) is None)
+        cover = covers.greedy(cover_graph)
         solution = np.setdiff1d(np.arange(graph.n), cover)
         assert problem.violation(graph, solution) is None
-        assert problem.objective(graph, solution) == len(solution)
+        both = problem.objective(graph, solution) + covers.objective(graph, cover)
+        assert both == problem.objective(graph, np.arange(graph.n))
 
 
 def test_search_around_the_policy_gives_solutions_no_worse(problem, random_graph):
     sign = 1 if problem.maximize else -1
     for seed in range(20):
-        graph = random_graph(seed)
+        graph = with_weights(random_graph(seed), problem, seed)
         start = problem.greedy(graph)
         if start is None:
             continue

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.problems.cover_local_search import _Search, search_covers
+from ogg_hpc.problems.cover_local_search import CoverSearch, search_covers
 from ogg_hpc.problems.graph_input import read_undirected
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 
@@ -27,7 +27,7 @@ def test_optimum_of_small_graphs_is_found_from_all_nodes(seed):
 def test_sums_kept_are_those_recomputed_from_the_sides_of_nodes(exchanges):
     # Thirteen nodes forget weights every few hundred exchanges.
     graph = Graph.from_networkx(nx.gnp_random_graph(13, 0.5, seed=exchanges))
-    search = _Search(graph, np.arange(graph.n), seed=5)
+    search = CoverSearch(graph, np.arange(graph.n), seed=5)
     assert search.advance(exchanges)
     sources, targets = search.ends.T
     assert (sources < targets).all()
