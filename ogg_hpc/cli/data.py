@@ -95,6 +95,16 @@ def _add_generate(commands: Any) -> None:
         help="graph i is a function of the parameters, S and i, e.g. 7 (default: 0)",
     )
     parser.add_argument(
+        "--heaviest",
+        type=int,
+        default=0,
+        metavar="W",
+        help="give nodes random whole weights up to W, e.g. 100 (default: no weights)",
+    )
+    parser.add_argument(
+        "--lightest", type=int, default=1, metavar="W", help="least of them, e.g. 20 (default: 1)"
+    )
+    parser.add_argument(
         "--output",
         type=Path,
         required=True,
@@ -195,7 +205,7 @@ def run_generate(args: argparse.Namespace) -> int:
     """Make random graphs; return 0."""
     import inspect
 
-    from ogg_hpc.graphs.generators import GENERATORS
+    from ogg_hpc.graphs.generators import GENERATORS, with_random_node_weights
     from ogg_hpc.graphs.shards import write_shards, write_store
     from ogg_hpc.runtime.random import hash64, stream
 
@@ -213,7 +223,9 @@ def run_generate(args: argparse.Namespace) -> int:
     def graphs(advance: Callable[[int, int | None], None]) -> Iterator[Graph]:
         nonlocal edges
         for i in range(args.count):
-            graph = generate(args.nodes, **given, seed=int(hash64(args.seed, stream("graph"), i)))
+            seed = int(hash64(args.seed, stream("graph"), i))
+            graph = generate(args.nodes, **given, seed=seed)
+            graph = with_random_node_weights(graph, args.lightest, args.heaviest, seed)
             edges += graph.m
             yield graph
             advance(i + 1, args.count)
@@ -224,6 +236,8 @@ def run_generate(args: argparse.Namespace) -> int:
         **{f"generator_{name}": value for name, value in given.items()},
         "seed": args.seed,
     }
+    if args.heaviest:
+        settings |= {"lightest": args.lightest, "heaviest": args.heaviest}
     with _progress("generating") as advance:
         if args.output.suffix in _FILE_SUFFIXES:
             write_store(args.output, graphs(advance), settings)

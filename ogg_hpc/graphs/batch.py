@@ -285,6 +285,16 @@ class GraphBatch:
         sums = np.bincount(self.group_of[inside], weights, self.groups)
         return self.comm.device.from_host(sums.reshape(-1, self.copies))
 
+    def weights_of_graph(self, graph: int) -> NDArray[np.float64] | None:
+        """Return the weights of one graph's nodes by id, None without; on the host.
+
+        Of a batch from which no node has been dropped.
+        """
+        if self.node_weights is None:
+            return None
+        first = self._first[graph]
+        return self.node_weights[self._position[first : first + self.sizes[graph]]]
+
     def spread(self, values: Any) -> Any:
         """Return the (nodes, copies) array that has each graph's row of (G, copies) values."""
         return values[self._graph_of]

@@ -7,11 +7,12 @@ import re
 from dataclasses import dataclass
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.generators import GENERATORS
+from ogg_hpc.graphs.generators import GENERATORS, with_random_node_weights
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.runtime.random import hash64, stream
 
 _TYPES = {"int": int, "float": float}  # of the generators' parameters
+_OWN = ("count", "seed", "lightest", "heaviest")
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,22 @@ class Family:
         How many graphs there are.
     seed
         Seed of all of them.
+    lightest, heaviest
+        Of the whole weights that nodes get; none where `heaviest` is 0.
     """
 
     generator: str
     parameters: dict[str, int | float]
     count: int = 1
     seed: int = 0
+    lightest: int = 1
+    heaviest: int = 0
 
     def graph(self, i: int) -> Graph:
         """Return graph i."""
         seed = int(hash64(self.seed, stream("graph"), i))
-        return GENERATORS[self.generator](**self.parameters, seed=seed)
+        graph = GENERATORS[self.generator](**self.parameters, seed=seed)
+        return with_random_node_weights(graph, self.lightest, self.heaviest, seed)
 
 
 def is_family(text: str) -> bool:
@@ -51,7 +57,8 @@ def is_family(text: str) -> bool:
 def parse_family(text: str) -> Family:
     """Return the family that ``GENERATOR:NAME=VALUE,…`` means.
 
-    The names are those of the generator's parameters, ``count`` (1) and ``seed`` (0).
+    The names are those of the generator's parameters, ``count`` (1) and ``seed`` (0), and
+    ``lightest`` (1) and ``heaviest`` for nodes of random whole weights.
 
     Raises
     ------
@@ -65,7 +72,7 @@ def parse_family(text: str) -> Family:
     takes = dict(inspect.signature(GENERATORS[kind]).parameters)
     del takes["seed"]
     types = {name: _TYPES[str(each.annotation)] for name, each in takes.items()}
-    types |= {"count": int, "seed": int}
+    types |= dict.fromkeys(_OWN, int)
     values: dict[str, int | float] = {}
     for part in filter(None, rest.split(",")):
         name, _, value = part.partition("=")
@@ -81,7 +88,7 @@ def parse_family(text: str) -> Family:
     missing = [name for name in needed if name not in values]
     if missing:
         raise SettingsError(f"{text}: {kind} needs {', '.join(missing)} too")
-    count, seed = int(values.pop("count", 1)), int(values.pop("seed", 0))
-    if count < 1:
-        raise SettingsError(f"{text}: count must be at least 1, not {count}")
-    return Family(kind, values, count, seed)
+    own = {name: int(values.pop(name)) for name in _OWN if name in values}
+    if own.get("count", 1) < 1:
+        raise SettingsError(f"{text}: count must be at least 1, not {own['count']}")
+    return Family(kind, values, **own)

@@ -17,10 +17,37 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.runtime.random import hash64, permutation, stream, uniform
+from ogg_hpc.runtime.random import hash64, integers, permutation, stream, uniform
 from ogg_hpc.runtime.random_compiled import absorb, to_integer, to_uniform
 
 _FREE, _REMOVED = -1, -2
+
+
+def with_random_node_weights(graph: Graph, lightest: int, heaviest: int, seed: int) -> Graph:
+    """Return a graph with whole weights of its nodes, drawn evenly.
+
+    Parameters
+    ----------
+    graph
+        The graph; it is returned as it is where `heaviest` is 0.
+    lightest, heaviest
+        Least and largest weight.
+    seed
+        Any integer; that of the graph will do, for the stream is another.
+
+    Raises
+    ------
+    SettingsError
+        No positive weights.
+    """
+    if not heaviest:
+        return graph
+    if not 0 < lightest <= heaviest:
+        raise SettingsError(
+            f"node weights are drawn from lightest >= 1 to heaviest, not {lightest} to {heaviest}"
+        )
+    drawn = integers(heaviest - lightest + 1, seed, stream("node weights"), np.arange(graph.n))
+    return graph.with_node_weights(lightest + drawn)
 
 
 def erdos_renyi(n: int, p: float, seed: int) -> Graph:

@@ -206,6 +206,11 @@ class GraphStore:
         file, local = self._locate(index)
         return file.degrees(local)
 
+    def node_weights(self, index: int) -> NDArray[np.float64] | None:
+        """Return the (n,) weights of the nodes of one graph, None without."""
+        file, local = self._locate(index)
+        return file.node_weights(local)
+
     def _locate(self, index: int) -> tuple[StoreFile, int]:
         if not 0 <= index < len(self):
             raise SettingsError(

@@ -263,6 +263,12 @@ class StoreFile:
         start, stop = self.graph_nodes[local : local + 2]
         return np.diff(self.array("row_offsets", start, stop + 1))
 
+    def node_weights(self, local: int) -> NDArray[np.float64] | None:
+        """Return the weights of the nodes of the file's graph number `local`, None without."""
+        if not self.node_weighted:
+            return None
+        return self.array("node_weights", *self.graph_nodes[local : local + 2])
+
     def read_rows(
         self, local: int, lo: int, hi: int
     ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[np.float64] | None]:
@@ -288,7 +294,7 @@ class StoreFile:
             self.array("looped", *loops),
             int(self.array("self_loops", local, local + 1)[0]),
             int(self.array("duplicates", local, local + 1)[0]),
-            node_weights=self.array("node_weights", start, stop) if self.node_weighted else None,
+            node_weights=self.node_weights(local),
         )
 
     def _labels(self, start: int, stop: int) -> Labels | None:

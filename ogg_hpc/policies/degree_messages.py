@@ -6,6 +6,9 @@ would be hard to cover otherwise. With two, a node answers x(u) = g(d_u) s1(u)^c
 u's neighbours are poor choices, and the score is s2(v) s1(v)^e d_v^f with s2(v) the answers that v
 receives. Logarithms of m and g are linear in ln d, ln² d and [d = 1]: nine parameters in all.
 
+In graphs with weights of nodes, with w the weight by the largest one, m, x and the score of a node
+are multiplied by powers of its w: three parameters more.
+
 Messages and answers are integers in fixed point, so that their sums are exact on every number of
 ranks, and powers are interpolated in tables by additions and multiplications alone, so that they
 are the same bits on every device.
@@ -14,7 +17,7 @@ are the same bits on every device.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +49,8 @@ TWO_MESSAGES = {
     "second": np.array([-0.19, -0.09, 1.29, -1.35]),
     "score": np.array([0.13, -0.69]),
 }
+WEIGHTED_NETWORK = "weighted-degree-messages"
+SHARE_BITS = 16  # of what weights multiply messages by
 # A low degree decides: answers of such nodes are always up to date.
 LOW_DEGREE = 4
 
@@ -71,6 +76,9 @@ class TwoMessageForm:
     refresh_above : float
         An answer follows its node's degree and sum only when it has moved by more than this share
         since it was last sent, or the degree is below `LOW_DEGREE`; 0 for always.
+    weights : (3,) float64, optional
+        Exponents of a node's weight in its message, its answer and its score; None for a policy
+        that reads no weights.
     """
 
     messages: NDArray[np.int64]
@@ -80,6 +88,7 @@ class TwoMessageForm:
     score_by_degree: NDArray[np.float64]
     score_by_sum: NDArray[np.float64]
     refresh_above: float
+    weights: NDArray[np.float64] | None = None
 
 
 def named_form(spec: str, n: int, refresh_above: float) -> ScalarForm | TwoMessageForm | None:
@@ -125,12 +134,14 @@ def message_form(stored: StoredPolicy, n: int, refresh_above: float) -> ScalarFo
     shapes = {name: array.shape for name, array in stored.arrays.items()}
     if shapes == {"first": (3,)}:
         return one_message(stored.arrays["first"], n)
-    if shapes == {name: array.shape for name, array in TWO_MESSAGES.items()}:
+    two = {name: array.shape for name, array in TWO_MESSAGES.items()}
+    if shapes in (two, two | {"weights": (3,)}):
         return two_messages(n, refresh_above, **stored.arrays)
     raise InputError(
         stored.path,
-        f"its parameters do not fit {NETWORK}: one message has `first` of 3 numbers, two also "
-        f"`second` of 4 and `score` of 2, not {shapes}",
+        f"its parameters do not fit {stored.network}: one message has `first` of 3 numbers, two "
+        "also `second` of 4 and `score` of 2, and `weights` of 3 where these are read, not "
+        f"{shapes}",
     )
 
 
@@ -154,6 +165,7 @@ def two_messages(
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     score: NDArray[np.float64],
+    weights: NDArray[np.float64] | None = None,
 ) -> TwoMessageForm:
     """Return the tables of a two-message policy.
 
@@ -167,8 +179,12 @@ def two_messages(
         (3,) coefficients of ln m; (4,) of ln g, and the exponent c.
     score
         (2,) the exponents e and f.
+    weights
+        As for `TwoMessageForm`.
     """
-    messages, unit = to_fixed_point(_exponential(first, n))
+    spare = 0 if weights is None else SHARE_BITS
+    messages, unit = to_fixed_point(_exponential(first, n), spare)
+    unit *= 2.0**spare
     answer_unit = 2.0**24
     degrees = np.maximum(np.arange(max(n, 1)), 1.0)
     return TwoMessageForm(
@@ -179,6 +195,41 @@ def two_messages(
         bounded_power(degrees, score[1]) / answer_unit,
         power_table(score[0], unit),
         refresh_above,
+        weights,
+    )
+
+
+class NodeFactors(NamedTuple):
+    """What a node's weight multiplies; see `TwoMessageForm.weights`.
+
+    Attributes
+    ----------
+    messages : (n,) int64
+        In fixed point, at most 2^`SHARE_BITS`.
+    answers, scores : (n,) float64
+    """
+
+    messages: NDArray[np.int64]
+    answers: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+
+def node_factors(
+    form: TwoMessageForm, n: int, node_weights: NDArray[np.float64] | None
+) -> NodeFactors:
+    """Return the factors of the (n,) nodes of one graph: all 1 for a policy without weights.
+
+    Factors of messages and answers are at most 1. The largest weight is the unit, so that a power
+    of two that multiplies all weights makes no difference.
+    """
+    if form.weights is None:
+        return NodeFactors(np.ones(n, np.int64), np.ones(n), np.ones(n))
+    weights = np.ones(n) if node_weights is None else node_weights
+    relative = weights / weights.max(initial=0.0)
+    message, answer, score = (bounded_power(relative, exponent) for exponent in form.weights)
+    shares = np.rint(message / message.max(initial=0.0) * 2.0**SHARE_BITS)
+    return NodeFactors(
+        np.maximum(shares, 1).astype(np.int64), answer / answer.max(initial=0.0), score
     )
 
 
@@ -210,6 +261,7 @@ class MessageScorer:
     def __init__(self, form: ScalarForm | TwoMessageForm) -> None:
         self._form = form
         self._sent: Any = None
+        self._whole: list[NDArray[Any]] | None = None  # factors of all nodes of all graphs
 
     def __call__(self, batch: GraphBatch, solution: PartialSolution) -> tuple[Any, Any]:
         """Return (rows, copies) residual degrees and scores of this rank's rows (collective)."""
@@ -218,28 +270,39 @@ class MessageScorer:
         degrees = batch.degrees(solution.active)
         inside = (degrees * active).astype(np.int64)
         assert form.messages is not None
-        sums = exact_sum(batch, device.from_host(form.messages)[inside])
+        messages = device.from_host(form.messages)[inside]
         if isinstance(form, ScalarForm):
+            sums = exact_sum(batch, messages)
             return degrees, form.intercepts[0] * degrees + form.slopes[0] * sums
-        sums = device.xp.maximum(sums, 1)
+        of_message, of_answer, of_score = self._factors(batch, form)
+        sums = device.xp.maximum(exact_sum(batch, messages * of_message), 1)
         answers = device.from_host(form.answer_by_degree)[inside] * interpolate(
             device.from_host(form.answer_by_sum), sums, device.xp
         )
+        answers = answers * of_answer
         answers = device.xp.floor(device.xp.minimum(answers + 0.5, form.largest)).astype(np.int64)
         answer_sums = exact_sum(batch, self._send(batch, answers, inside))
         factor = device.from_host(form.score_by_degree)[inside] * interpolate(
             device.from_host(form.score_by_sum), sums, device.xp
         )
-        return degrees, answer_sums * factor
+        return degrees, answer_sums * factor * of_score
+
+    def _factors(self, batch: GraphBatch, form: TwoMessageForm) -> list[Any]:
+        """Return the factors of this rank's rows, each (rows, 1)."""
+        if self._whole is None:
+            of_each = [
+                node_factors(form, n, batch.weights_of_graph(i))
+                for i, n in enumerate(batch.sizes.tolist())
+            ]
+            self._whole = [np.concatenate(parts) for parts in zip(*of_each, strict=True)]
+        ids = _ids(batch)
+        return [batch.comm.device.from_host(part[ids][:, None]) for part in self._whole]
 
     def _send(self, batch: GraphBatch, answers: Any, degrees: Any) -> Any:
         """Return the answers as last sent, after sending those that have moved."""
         assert isinstance(self._form, TwoMessageForm)
         xp = batch.comm.device.xp
-        # Positions shift when a search drops nodes; graphs and ids do not.
-        first = np.cumsum(batch.sizes) - batch.sizes
-        ids = (first[batch.graph_of] + batch.node_of)[batch.lo : batch.hi]
-        rows = batch.comm.device.from_host(ids)
+        rows = batch.comm.device.from_host(_ids(batch))
         if self._sent is None:
             self._sent = xp.zeros((int(batch.sizes.sum()), batch.copies), np.int64)
             self._sent[rows] = answers
@@ -248,3 +311,13 @@ class MessageScorer:
         sent = xp.where((degrees < LOW_DEGREE) | moved, answers, sent)
         self._sent[rows] = sent
         return sent
+
+
+def _ids(batch: GraphBatch) -> NDArray[np.int64]:
+    """Return which node of all graphs each of this rank's rows is.
+
+    Positions shift when a search drops nodes; graphs and ids do not.
+    """
+    first = np.cumsum(batch.sizes) - batch.sizes
+    ids: NDArray[np.int64] = (first[batch.graph_of] + batch.node_of)[batch.lo : batch.hi]
+    return ids

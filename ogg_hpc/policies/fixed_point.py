@@ -44,10 +44,15 @@ def interpolate(table: Any, sums: Any, xp: Any = np) -> Any:
     return table[place] + (table[place + 1] - table[place]) * part
 
 
-def to_fixed_point(values: NDArray[np.float64]) -> tuple[NDArray[np.int64], float]:
-    """Return positive integers, with 0 for degree 0, and their unit; no sum reaches 2^62."""
+def to_fixed_point(
+    values: NDArray[np.float64], spare_bits: int = 0
+) -> tuple[NDArray[np.int64], float]:
+    """Return positive integers, with 0 for degree 0, and their unit.
+
+    No sum reaches 2^62, even of integers that are multiplied by up to 2^spare_bits.
+    """
     values = np.minimum(values, 2.0**20)
-    room = MOST_BITS - len(values).bit_length() - np.frexp(values.max(initial=1.0))[1]
+    room = MOST_BITS - len(values).bit_length() - np.frexp(values.max(initial=1.0))[1] - spare_bits
     unit = 2.0 ** min(40, room)
     integers = np.maximum(np.rint(values * unit), 1).astype(np.int64)
     integers[0] = 0

@@ -27,7 +27,7 @@ class HostEngine(ABC):
         The ranks.
     block
         This rank's rows of an unweighted graph.
-    messages
+    messages, factors
         As for `ScalarState`.
     schedule
         Nodes a step.
@@ -49,9 +49,10 @@ class HostEngine(ABC):
         messages: NDArray[np.int64] | None,
         schedule: Schedule,
         forced: NDArray[np.int64],
+        factors: NDArray[np.int64] | None = None,
     ) -> None:
         self.comm, self._schedule = comm, schedule
-        self.state = ScalarState(comm, block, messages)
+        self.state = ScalarState(comm, block, messages, factors)
         self.state.remove(forced)
         self.ranking = Ranking(block.rows)
         self._proposals = Proposals(self.state, self.ranking)

@@ -101,13 +101,14 @@ class DegreeMessages(MessageNetwork):
     parameters: ClassVar = {
         name: len(array) for name, array in degree_messages.TWO_MESSAGES.items()
     }
-    start = (-1.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0)  # inverse-degree greedy
+    # Inverse-degree greedy.
+    start: ClassVar[tuple[float, ...]] = (-1.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
 
     def misfit(self, problem: Problem) -> str | None:
         """See `MessageNetwork.misfit`."""
         if not has_cover_rules(problem):
             return f"finds vertex covers by their own rules, not {problem.name}"
-        if problem.uses_weights:
+        if problem.uses_weights or problem.uses_node_weights:
             return "counts neighbours and reads no weights: choose another"
         return None
 
@@ -135,7 +136,7 @@ class DegreeMessages(MessageNetwork):
 
         return scalar_search(comm, block, form, schedule, forced, on_step)
 
-    def baselines(self, n: int) -> Sequence[ScalarForm]:
+    def baselines(self, n: int) -> Sequence[Any]:
         """Return inverse-degree greedy of three exponents."""
         return [inverse_degree_form(n, exponent) for exponent in (1.25, 1.5, 2.0)]
 
@@ -185,6 +186,25 @@ class CoverageMessages(MessageNetwork):
         return search_by(engine, forced, "cpu", on_step)
 
 
+class WeightedDegreeMessages(DegreeMessages):
+    """Functions of residual degrees and of weights of nodes, by the rules of vertex cover."""
+
+    name = degree_messages.WEIGHTED_NETWORK
+    parameters: ClassVar = {**DegreeMessages.parameters, "weights": 3}
+    # Inverse-degree greedy, whose messages are as heavy as their nodes, by weight.
+    start = (*DegreeMessages.start, 1.0, 0.0, -1.0)
+
+    def misfit(self, problem: Problem) -> str | None:
+        """See `MessageNetwork.misfit`."""
+        if not has_cover_rules(problem) or problem.uses_weights:
+            return f"finds weighted vertex covers by their own rules, not {problem.name}"
+        return None
+
+    def baselines(self, n: int) -> Sequence[Any]:
+        """Return none: the problem's greedy heuristic serves."""
+        return ()
+
+
 class CutMessages(MessageNetwork):
     """Tentative sides, by the rules of maximum cut; see `cut_messages`."""
 
@@ -230,7 +250,13 @@ class CutMessages(MessageNetwork):
 
 DEGREE_MESSAGES, CUT_MESSAGES = DegreeMessages(), CutMessages()
 NETWORKS: dict[str, MessageNetwork] = {
-    network.name: network for network in (DEGREE_MESSAGES, CoverageMessages(), CUT_MESSAGES)
+    network.name: network
+    for network in (
+        DEGREE_MESSAGES,
+        WeightedDegreeMessages(),
+        CoverageMessages(),
+        CUT_MESSAGES,
+    )
 }
 
 

@@ -74,7 +74,9 @@ def scalar_search(
         What `search` returns; a lone rank's step times are means over a few steps.
     """
     forced, schedule = np.asarray(forced, np.int64), schedule.resolved(block.n)
-    on_device = _device_pays(comm, block)
+    # The kernels read no weights of nodes.
+    weighted = isinstance(form, TwoMessageForm) and form.weights is not None
+    on_device = not weighted and _device_pays(comm, block)
     engine: Engine
     if isinstance(form, TwoMessageForm):
         two_messages = DeviceTwoMessageEngine if on_device else TwoMessageEngine

@@ -40,6 +40,8 @@ class ScalarState:
         This rank's rows of an unweighted graph.
     messages
         (n,) int64, what a node of each degree adds to its neighbours' sums; the degree by default.
+    factors
+        (n,) int64, what each node's messages are multiplied by, replicated; 1 by default.
 
     Attributes
     ----------
@@ -56,7 +58,11 @@ class ScalarState:
     """
 
     def __init__(
-        self, comm: Communicator, block: RowBlock, messages: NDArray[np.int64] | None = None
+        self,
+        comm: Communicator,
+        block: RowBlock,
+        messages: NDArray[np.int64] | None = None,
+        factors: NDArray[np.int64] | None = None,
     ) -> None:
         self.comm, self.block = comm, block
         self.lo, self.hi = block.partition.range(comm.rank)
@@ -66,7 +72,8 @@ class ScalarState:
         # Bits count neighbours: they serve where all messages fall alike.
         self.touching = touching_rows(block, may_be_bits=messages is None)
         self.messages = np.arange(max(block.n, 1)) if messages is None else messages
-        self.sums = neighbour_sums(block, self.messages[self.degrees])
+        self.factors = np.ones(block.n, np.int64) if factors is None else factors
+        self.sums = neighbour_sums(block, self.messages[self.degrees] * self.factors)
         self.changed = np.empty(block.rows, np.int32)
         self.is_changed = np.zeros(block.rows, np.bool_)
         self.candidates = int(np.count_nonzero(self.degrees))
@@ -82,6 +89,7 @@ class ScalarState:
             self.sums,
             self.changed,
             self.is_changed,
+            self.factors,
         )
 
     @property
@@ -199,8 +207,8 @@ def _listed_neighbours(
 
 
 # The compiled functions below share one tuple, `state`:
-# (lo, degrees, touching, messages, sums, changed, is_changed). A node that touches one with edges
-# is active if its own degree is not 0.
+# (lo, degrees, touching, messages, sums, changed, is_changed, factors). A node that touches one
+# with edges is active if its own degree is not 0.
 
 
 @njit(cache=True)
@@ -307,7 +315,8 @@ def remove_node(
         What they are now.
     """
     lo, degrees, touching, messages, sums = state[:5]
-    mine, own = len(sums), messages[degrees[node]]
+    factors = state[7]
+    mine, own = len(sums), messages[degrees[node]] * factors[node]
     words = touching[2].shape[1]
     lowered = np.zeros(words, np.uint64)
     if degrees[node] > 0:
@@ -327,7 +336,7 @@ def remove_node(
                 continue
             if not unmarked and lo <= u < lo + mine:
                 count = mark(u - lo, state, count)
-            by = messages[degrees[u]] - messages[degrees[u] + 1]
+            by = (messages[degrees[u]] - messages[degrees[u] + 1]) * factors[u]
             count = add_to_touching(u, by, sums, unmarked, state, count)
     if words > 0:
         _lower_by_bits(node, own, lowered, state)

@@ -16,7 +16,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.row_block import RowBlock
-from ogg_hpc.policies.degree_messages import LOW_DEGREE, TwoMessageForm
+from ogg_hpc.policies.degree_messages import LOW_DEGREE, TwoMessageForm, node_factors
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.host_engine import HostEngine
 from ogg_hpc.search.power_lookup import value_at
@@ -53,7 +53,9 @@ class TwoMessageEngine(HostEngine):
         schedule: Schedule,
         forced: NDArray[np.int64],
     ) -> None:
-        super().__init__(comm, block, form.messages, schedule, forced)
+        factors = node_factors(form, block.n, block.node_weights)
+        super().__init__(comm, block, form.messages, schedule, forced, factors.messages)
+        mine = slice(self.state.lo, self.state.hi)
         self._form = (
             form.answer_by_degree,
             form.answer_by_sum,
@@ -61,6 +63,8 @@ class TwoMessageEngine(HostEngine):
             form.score_by_degree,
             form.score_by_sum,
             form.refresh_above,
+            factors.answers[mine],
+            factors.scores[mine],
         )
         own = np.empty(block.rows, np.int64)
         _answer_all(own, self._form, self.state.arrays)
@@ -91,33 +95,33 @@ class TwoMessageEngine(HostEngine):
 
 
 @njit(cache=True)
-def _answer(degree: Any, total: Any, by_degree: Any, by_sum: Any, largest: Any) -> Any:
-    """Return the answer of a node with an edge, by its degree and first sum."""
-    value = by_degree[degree] * value_at(by_sum, total) + 0.5
+def _answer(row: Any, degree: Any, total: Any, form: Any) -> Any:
+    """Return the answer of one of my rows that has an edge, by its degree and first sum."""
+    by_degree, by_sum, largest, factors = form[0], form[1], form[2], form[6]
+    value = by_degree[degree] * value_at(by_sum, total) * factors[row] + 0.5
     return np.int64(math.floor(value)) if value < largest else np.int64(largest)
 
 
 @njit(cache=True)
 def _answer_all(answers: Any, form: Any, state: Any) -> None:
-    by_degree, by_sum, largest = form[:3]
     lo, degrees, sums = state[0], state[1], state[4]
     for row in range(len(answers)):
         degree = degrees[lo + row]
         answers[row] = 0
         if degree > 0:
-            answers[row] = _answer(degree, sums[row], by_degree, by_sum, largest)
+            answers[row] = _answer(row, degree, sums[row], form)
 
 
 @njit(cache=True)
 def _key(row: Any, form: Any, answer_sums: Any, state: Any) -> Any:
     """Return the key of one of my rows."""
-    by_degree, by_sum = form[3], form[4]
+    by_degree, by_sum, factors = form[3], form[4], form[7]
     lo, degrees, sums = state[0], state[1], state[4]
     degree = degrees[lo + row]
     if degree == 0:
         return np.int64(0)
     factor = by_degree[degree] * value_at(by_sum, sums[row])
-    return key_of(np.float32(answer_sums[row] * factor), row)
+    return key_of(np.float32(answer_sums[row] * factor * factors[row]), row)
 
 
 @njit(cache=True)
@@ -189,10 +193,10 @@ def _find_new_answers(
     count: Any, unmarked: Any, form: Any, second: Any, ranking: Any, state: Any
 ) -> Any:
     """Write ids and values of my rows' answers that have to be sent; return how many."""
-    by_degree, by_sum, largest, _, _, refresh_above = form
+    refresh_above = form[5]
     answers, _, ids, values = second
     _, rows, counts = ranking
-    lo, degrees, _, _, sums, changed, _ = state
+    lo, degrees, sums, changed = state[0], state[1], state[4], state[5]
     new = 0
     for k in range(counts[LIVE] if unmarked else count):
         row = rows[k] if unmarked else changed[k]
@@ -200,7 +204,7 @@ def _find_new_answers(
         degree = degrees[node]
         if degree == 0:
             continue
-        value = _answer(degree, sums[row], by_degree, by_sum, largest)
+        value = _answer(row, degree, sums[row], form)
         sent = answers[node]
         if value != sent and (degree < LOW_DEGREE or abs(value - sent) > refresh_above * sent):
             ids[new], values[new] = node, value

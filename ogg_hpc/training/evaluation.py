@@ -17,6 +17,7 @@ from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.policy import Policy
 from ogg_hpc.policies.scalar_form import scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
+from ogg_hpc.problems.graph_input import without_unused_weights
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.policy_search import search
@@ -104,8 +105,7 @@ class Evaluation:
         self._sets: dict[str, HeldOut] = {}
         for source in sources:
             graphs = list(whole_graphs(source))
-            if not problem.uses_weights:
-                graphs = [graph.unweighted() for graph in graphs]
+            graphs = [without_unused_weights(graph, problem) for graph in graphs]
             mine = list(range(group, len(graphs), groups))
             blocks = [row_block(graphs[i], comm.rank, comm.size, balance) for i in mine]
             name = source.name

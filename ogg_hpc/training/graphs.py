@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.graphs.generators import GENERATORS, with_random_signs
+from ogg_hpc.graphs.generators import (
+    GENERATORS,
+    with_random_node_weights,
+    with_random_signs,
+)
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.members import is_store
 from ogg_hpc.graphs.partition import RowPartition
@@ -31,7 +35,8 @@ def generate(source: GraphSource) -> Iterator[Graph]:
         spread = integers(sizes[1] - sizes[0] + 1, source.seed, stream("nodes"), i)
         seed = int(hash64(source.seed, stream("graph"), i))
         graph = generator(sizes[0] + int(spread), seed=seed, **parameters)
-        yield with_random_signs(graph, seed) if source.weights else graph
+        graph = with_random_signs(graph, seed) if source.weights else graph
+        yield with_random_node_weights(graph, source.lightest, source.heaviest, seed)
 
 
 def row_blocks(comm: Communicator, source: GraphSource, balance: str) -> Iterator[RowBlock]:
@@ -48,7 +53,8 @@ def row_blocks(comm: Communicator, source: GraphSource, balance: str) -> Iterato
                 else:
                     partition = RowPartition.by_rows(int(store.nodes[i]), comm.size)
                 lo, hi = partition.range(comm.rank)
-                yield RowBlock(partition, comm.rank, *store.read_rows(i, lo, hi), int(store.nnz[i]))
+                rows, entries = store.read_rows(i, lo, hi), int(store.nnz[i])
+                yield RowBlock(partition, comm.rank, *rows, entries, store.node_weights(i))
     else:
         for graph in whole_graphs(source):
             yield row_block(graph, comm.rank, comm.size, balance)

@@ -37,6 +37,8 @@ class GraphSource:
     count: int = setting(1000, "number of graphs to generate")
     seed: int = setting(1, "seed of the generator")
     undirected: bool = setting(False, "take every arc of a directed file as an edge")
+    lightest: int = setting(1, "least random whole weight of a node of a generated graph")
+    heaviest: int = setting(0, "largest random whole weight of a node; 0 for no weights")
 
     def __post_init__(self) -> None:
         if bool(self.family) == bool(self.path):

@@ -23,6 +23,24 @@ def test_graphs_are_those_of_data_generate(tmp_path):
             np.testing.assert_array_equal(family.graph(i).columns, store.read(i).columns)
 
 
+def test_weighted_graphs_are_those_of_data_generate(tmp_path):
+    from ogg_hpc.cli.main import main
+
+    path = tmp_path / "ba.h5"
+    arguments = (
+        f"data generate ba --nodes 300 --d 2 --seed 7 --lightest 20 --heaviest 24 --output {path}"
+    )
+    with pytest.raises(SystemExit):
+        main(arguments.split())
+    weighted = parse_family("ba:n=300,d=2,seed=7,lightest=20,heaviest=24").graph(0)
+    plain = parse_family("ba:n=300,d=2,seed=7").graph(0)
+    with GraphStore(path) as store:
+        assert store.read(0).node_weights.tolist() == weighted.node_weights.tolist()
+    assert np.unique(weighted.node_weights).tolist() == [20, 21, 22, 23, 24]
+    assert weighted.columns.tolist() == plain.columns.tolist()
+    assert plain.node_weights is None
+
+
 def test_every_generator_can_be_named():
     for kind, generator in GENERATORS.items():
         wanted = inspect.signature(generator).parameters.values()
@@ -43,10 +61,11 @@ def test_file_is_no_family(text):
         ("tree:n=4", "family 'tree' is unknown; use er, ba, ws, plc, regular"),
         ("er:n=4", "er needs p too"),
         ("er:", "er needs n, p too"),
-        ("er:n=4,p=0.5,d=3", "'d' is unknown; er takes n, p, count, seed"),
+        ("er:n=4,p=0.5,d=3", "'d' is unknown; er takes n, p, count, seed, lightest, heaviest"),
         ("er:n=4,p=0.5,n=3", "'n' is given twice"),
         ("er:n=four,p=0.5", "n has to be a whole number, not 'four'"),
         ("er:n=4,p=much", "p has to be a number, not 'much'"),
+        ("er:n=4,p=0.5,heaviest=0.5", "heaviest has to be a whole number"),
         ("er:n=4,p=0.5,count=0", "count must be at least 1, not 0"),
     ],
 )

@@ -26,7 +26,8 @@ def sources(tmp_path_factory):
     graphs = []
     for n in (9, 1, 14):
         edges = np.argwhere(np.triu(generator.random((n, n)) < 0.4, 1))
-        graphs.append(Graph.from_edges(n, edges[:, 0], edges[:, 1], generator.random(len(edges))))
+        graph = Graph.from_edges(n, edges[:, 0], edges[:, 1], generator.random(len(edges)))
+        graphs.append(graph.with_node_weights(np.arange(n) + 1))
     write_store(folder / "store.h5", graphs)
     write_shards(folder / "shards", graphs, graphs_per_shard=2)
     u, v, w = graphs[2].edges()
@@ -55,9 +56,21 @@ def test_row_blocks_are_the_rows_of_the_whole_graphs(sources, kind, balance):
         degrees = np.concatenate([np.diff(block.row_offsets) for block in blocks])
         np.testing.assert_array_equal(degrees, graph.degrees)
         assert (graph.weights is None) == (kind == "generator")
+        assert (graph.node_weights is None) == (kind in ("generator", "file"))
+        for block in blocks:
+            np.testing.assert_array_equal(block.node_weights, graph.node_weights)
         if graph.weights is not None:
             weights = np.concatenate([block.weights for block in blocks])
             np.testing.assert_array_equal(weights, graph.weights)
+
+
+def test_nodes_of_generated_graphs_get_weights_where_these_are_asked_for():
+    source = GraphSource(family="er", nodes=200, p=0.1, count=2, lightest=3, heaviest=5)
+    one, other = whole_graphs(source)
+    assert np.unique(one.node_weights).tolist() == [3, 4, 5]
+    assert one.node_weights.tolist() != other.node_weights.tolist()
+    with pytest.raises(SettingsError, match="lightest"):
+        list(whole_graphs(GraphSource(family="er", nodes=9, lightest=0, heaviest=5)))
 
 
 def test_generated_graph_is_a_function_of_seed_and_number():
