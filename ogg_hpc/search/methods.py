@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -155,7 +156,7 @@ def exact_method(problem: str, limit: float, solver: str = "exact") -> Method:
         An unknown problem, or one that the solver does not solve.
     """
     found = problem_by_name(problem)
-    if solver == "kamis" and not _is_of_covers(found):
+    if solver == "kamis" and (found.uses_node_weights or not _is_of_covers(found)):
         raise SettingsError(f"{solver} finds vertex covers, not {found.name}; use exact")
     if _is_of_covers(found) or type(found).binary_program is not Problem.binary_program:
         return Exact(found, limit, solver)
