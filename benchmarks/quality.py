@@ -22,7 +22,7 @@ from ogg_hpc.search.collection import Listed
 from ogg_hpc.search.evaluate import Evaluation, evaluate
 from ogg_hpc.search.evaluation_tables import read_best_known, summarise
 from ogg_hpc.search.methods import Search, exact_method
-from ogg_hpc.search.solve import SolveSettings
+from ogg_hpc.search.settings import SolveSettings
 
 HERE = Path(__file__).parent
 RANDOM = {

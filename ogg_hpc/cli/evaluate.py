@@ -186,7 +186,7 @@ def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:
     from ogg_hpc.search.approach import find_approach
     from ogg_hpc.search.exact_solvers import SOLVERS
     from ogg_hpc.search.methods import Search, exact_method, greedy_methods
-    from ogg_hpc.search.solve import SolveSettings
+    from ogg_hpc.search.settings import SolveSettings
 
     common = SolveSettings(
         problem=args.problem, reduce=args.reduce, polish=args.polish, seed=args.seed

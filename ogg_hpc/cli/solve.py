@@ -152,7 +152,8 @@ def run(args: argparse.Namespace) -> int:
     comm = start_ranks(args)
     from ogg_hpc.graphs.members import members
     from ogg_hpc.runtime.signals import noted_signals
-    from ogg_hpc.search.solve import SolveSettings, solve_graph
+    from ogg_hpc.search.settings import SolveSettings
+    from ogg_hpc.search.solve import solve_graph
 
     settings = SolveSettings(
         problem=args.problem,

@@ -17,7 +17,8 @@ from ogg_hpc.problems.registry import cover_problem, problem_by_name
 from ogg_hpc.problems.solution import plain_number
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.exact_solvers import solve_by
-from ogg_hpc.search.solve import SolveSettings, solve_graph
+from ogg_hpc.search.settings import SolveSettings
+from ogg_hpc.search.solve import solve_graph
 
 # Not the search itself.
 _OTHER_PHASES = ("read", "bound", "verify")

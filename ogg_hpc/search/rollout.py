@@ -1,0 +1,169 @@
+"""A policy's solutions of one graph: by the engine that suits it, once or by several samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.batch import GraphBatch
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.row_block import RowBlock, scatter_rows
+from ogg_hpc.policies.degree_messages import named_form
+from ogg_hpc.policies.file import StoredPolicy
+from ogg_hpc.policies.scalar_form import scalar_form
+from ogg_hpc.runtime.clock import Clock
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.on_root import OnRoot
+from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.search.approach import NO_FRONTIER, Approach
+from ogg_hpc.search.networks import DEGREE_MESSAGES, has_cover_rules
+from ogg_hpc.search.policy_search import Scorer, SearchResult, search
+from ogg_hpc.search.samples import sampled
+from ogg_hpc.search.schedule import Schedule
+from ogg_hpc.search.settings import SolveSettings
+
+
+def rollout(
+    comm: Communicator,
+    host: OnRoot[Graph],
+    approach: Approach,
+    settings: SolveSettings,
+    schedule: Schedule,
+    clock: Clock,
+) -> tuple[SearchResult, str]:
+    """Let a policy build a solution of rank 0's graph, on all ranks together (collective).
+
+    Parameters
+    ----------
+    comm
+        The ranks.
+    host
+        The graph.
+    approach
+        A policy, or messages with a name: no heuristic of its own.
+    settings
+        Engine, collectives, balance.
+    schedule
+        Nodes a step.
+    clock
+        Where setup and policy count.
+
+    Returns
+    -------
+    result, engine
+        What was found, and the name of the engine that was used.
+    """
+    problem, stored = approach.rules, approach.stored
+    with clock("setup"):
+        block = scatter_rows(comm, host.value, settings.balance)
+        forced = host.do(problem.forced)
+        form = comm.on_all(lambda: _form(approach, settings, block))
+    with progress_bar(comm, "solving", block.n) as show:
+
+        def on_step(step: int, left: NDArray[np.int64]) -> None:
+            show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
+
+        if form is not None and settings.engine != "reference":
+            # structure2vec in scalar form is one message a node.
+            network = approach.network or DEGREE_MESSAGES
+            with clock("policy"):
+                return network.search(comm, block, form, schedule, forced, on_step), "scalar"
+
+        with clock("setup"):
+            scorer: Scorer
+            if approach.network is not None:
+                scorer, engine = approach.network.scorer(form), "reference"
+            else:
+                assert stored is not None
+                scorer, engine = comm.on_all(lambda: _scorer(comm, stored, settings))
+            batch = GraphBatch(comm, [block], collective=settings.collective)
+        with clock("policy"):
+            return search(batch, problem, scorer, schedule, forced, on_step), engine
+
+
+def best_rollout(
+    comm: Communicator,
+    host: OnRoot[Graph],
+    approach: Approach,
+    settings: SolveSettings,
+    schedule: Schedule,
+    clock: Clock,
+    stop: Callable[[], bool],
+) -> tuple[SearchResult, str]:
+    """Let each rank build solutions alone, by policies around a stored one; return the best.
+
+    Collective; parameters as for `rollout`. Of equally good samples the first counts, so that the
+    result is the same for every number of ranks. No further sample is begun where `stop` holds.
+    """
+    rules, stored = approach.rules, approach.stored
+    assert stored is not None
+    graph = comm.broadcast_object(host.value)
+    assert graph is not None
+    sign = -1 if rules.maximize else 1
+    alone = comm.split(comm.rank)
+
+    def search_mine() -> list[tuple[float, int, SearchResult, str]]:
+        whole = OnRoot(alone, lambda: graph)
+        found: list[tuple[float, int, SearchResult, str]] = []
+        with progress_bar(comm, "sampling", settings.samples) as show:
+            for sample in range(comm.rank, settings.samples, comm.size):
+                if found and stop():
+                    break
+                show(sample, f"sample {sample}")
+                policy = replace(approach, stored=sampled(stored, settings.seed, sample))
+                result, engine = rollout(alone, whole, policy, settings, schedule, clock)
+                value = sign * rules.objective(graph, rules.improve(graph, result.solutions[0]))
+                found.append((value, sample, result, engine))
+        return sorted(found, key=lambda each: each[:2])[:1]
+
+    mine = comm.on_all(search_mine)
+    best = min(each for part in comm.gather_objects([m[:2] for m in mine]) for each in part)
+    [(*_, result, engine)] = comm.broadcast_object(mine, best[1] % comm.size)
+    return result, engine
+
+
+def _form(approach: Approach, settings: SolveSettings, block: RowBlock) -> Any:
+    """Return the policy's form of messages if that is what scores, else None."""
+    stored, form = approach.stored, None
+    if stored is None:
+        return named_form(approach.name, block.n, settings.refresh_above)
+    if approach.network is not None:
+        return approach.network.form(stored, block.n, settings.refresh_above)
+    if (
+        has_cover_rules(approach.rules)
+        and block.weights is None
+        and settings.engine in ("auto", "scalar")
+    ):
+        form = scalar_form(stored, block.mean_degree)
+    if settings.engine == "scalar" and form is None:
+        raise SettingsError(
+            "the scalar engine needs a structure2vec policy of at most two layers, the rules of "
+            "vertex cover and an unweighted graph; use --engine auto"
+        )
+    return form
+
+
+def _scorer(
+    comm: Communicator, stored: StoredPolicy, settings: SolveSettings
+) -> tuple[Scorer, str]:
+    """Return what scores by a network, and the engine's name."""
+    # torch takes seconds to import: only where it is needed
+    from ogg_hpc.policies.scorer import PolicyScorer
+    from ogg_hpc.search.frontier_engine import FrontierScorer, can_follow
+
+    network = stored.policy(settings.policy_class).to(comm.device.name)
+    # Measured on CPUs, only episodes of a step or two take longer by the frontier engine (1.4
+    # times); on GPUs others do, too.
+    wanted = settings.engine == "frontier" or (
+        settings.engine == "auto" and comm.device.name == "cpu"
+    )
+    if wanted and can_follow(network):
+        return FrontierScorer(network), "frontier"
+    if settings.engine == "frontier":
+        raise SettingsError(NO_FRONTIER)
+    return PolicyScorer(network), "reference"

@@ -1,0 +1,67 @@
+"""How a graph is solved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class SolveSettings:
+    """How a graph is solved.
+
+    Attributes
+    ----------
+    problem
+        Name of a problem, or ``FILE.py:CLASS``.
+    policy
+        Name of a shipped policy or of a heuristic (``max-degree``, ``min-degree``,
+        ``inverse-degree`` or ``inverse-degree:EXPONENT``, ``two-message``, or one of the
+        problem's own), or a parameter file; None takes the policy shipped for the problem, else
+        its best heuristic. Policies and heuristics of vertex cover also solve the problems whose
+        solutions are the complements of covers: maximum independent set and maximum clique.
+    policy_class
+        ``FILE.py:CLASS`` of the user's own network, if the parameter file is of one.
+    select
+        Nodes chosen a step: ``one``, ``adaptive``, or a TOML file. A problem that does not allow
+        several at once is always solved with ``one``.
+    engine
+        ``reference`` (any network, and messages of degrees), ``frontier`` (structure2vec, by what
+        a step changes), ``scalar`` (structure2vec of up to two layers and messages of degrees, by
+        integers; many times faster), or ``auto`` for the fastest that can be used. ``max-degree``,
+        ``min-degree`` and a problem's own heuristics need none: ``auto``.
+    refresh_above
+        A two-message policy sends a node's answer anew when it has moved by more than this share;
+        0 for always.
+    collective, balance
+        How neighbour sums cross ranks, and what is balanced over them.
+    reduce
+        Whether the problem's exact reductions shrink the graph first, so that the policy solves
+        the kernel that is left; off for the policy alone.
+    samples
+        Solve by so many policies, the given one and others around it, and keep the best solution;
+        more than one are spread over the ranks, each of which then solves whole graphs alone.
+    polish
+        Seconds of local search after the policy, on every rank from a seed of its own.
+    seed
+        Of the samples and of the polish; one policy's search draws no random numbers.
+    file_format, undirected
+        How the graph file is read.
+    node_weights
+        A file of weights of the nodes, for a graph that is read from a file.
+    """
+
+    problem: str = "mvc"
+    policy: str | None = None
+    policy_class: str | None = None
+    select: str = "adaptive"
+    engine: str = "auto"
+    refresh_above: float = 0.05
+    collective: str = "allgather"
+    balance: str = "rows"
+    reduce: bool = True
+    samples: int = 1
+    polish: float = 0.0
+    seed: int = 0
+    file_format: str | None = None
+    undirected: bool = False
+    node_weights: str | None = None
