@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -67,9 +68,30 @@ class MinimumDominatingSet(Problem):
 
         return without_redundant_dominators(graph, nodes)
 
-    def binary_program(self, graph: Graph) -> BinaryProgram:
-        """Return `binary_program.dominating_set_program`."""
-        return dominating_set_program(graph)
+    def polish(
+        self, graph: Graph, nodes: NDArray[np.int64], seed: int
+    ) -> Iterator[NDArray[np.int64]]:
+        """Yield ever smaller sets; see `domination_local_search`.
+
+        None where a subclass asks for other sets.
+        """
+        from ogg_hpc.problems.domination_local_search import search_dominating_sets
+
+        asked = self._asks_for_dominating_sets()
+        return search_dominating_sets(graph, nodes, seed) if asked else iter(())
+
+    def binary_program(self, graph: Graph) -> BinaryProgram | None:
+        """Return `binary_program.dominating_set_program`, None where `polish` gives none."""
+        return dominating_set_program(graph) if self._asks_for_dominating_sets() else None
+
+    def _asks_for_dominating_sets(self) -> bool:
+        """Return whether this is the same question: a subclass may have only other rules."""
+        plain, own = MinimumDominatingSet, type(self)
+        return (
+            own.objective is plain.objective
+            and own.violation is plain.violation
+            and not own.uses_weights
+        )
 
     def bound(self, graph: Graph) -> float:
         """Return the packing bound; see `domination.packing_bound`."""

@@ -66,7 +66,9 @@ class CoverageEngine(HostEngine):
         # Who is dominated is listed no more.
         state.listed = answers
         # The compiled functions share (answers, 0 for nodes that are dominated; answer sums; spans
-        # of own rows, ahead of those that all ranks know; ids and values to be sent).
+        # of own rows, ahead of those that all ranks know; ids and values to be sent). Messages
+        # matter to fewer and fewer rows, those that are not dominated: they have lists of their
+        # own, from which the others are dropped.
         self._second = (
             answers,
             neighbour_sums(state.block, answers),
@@ -74,13 +76,21 @@ class CoverageEngine(HostEngine):
             np.empty(block.rows, np.int64),
             np.empty(block.rows, np.int64),
         )
+        starts, rows, bits = state.touching
+        self._undominated = (state.lo, answers, (starts, rows.copy(), bits), *state.arrays[3:])
         _score_all(self._form, self._second, self.ranking.arrays, state.arrays)
         if len(forced):
             self._remove(state.neighbours(np.sort(forced)))
 
+    @property
+    def adjacency_bytes(self) -> int:
+        """Bytes of both kinds of lists."""
+        return super().adjacency_bytes + int(self._undominated[2][1].nbytes)
+
     def _run(self, table: NDArray[np.float64], nodes: NDArray[np.int64], steps: int) -> int:
         own = (self.state.block.row_offsets, self.state.block.columns)
-        arrays = (self._form, self._second, self.ranking.arrays, self.state.arrays)
+        ranking, state = self.ranking.arrays, self.state.arrays
+        arrays = (self._form, self._second, self._undominated, ranking, state)
         made, self.state.candidates = _run(steps, table, self.state.candidates, nodes, own, *arrays)
         return int(made)
 
@@ -91,7 +101,9 @@ class CoverageEngine(HostEngine):
         count = _dominate(neighbours[2], 0, second, state.arrays)
         new = _find_new_spans(count, second, state.arrays)
         spans = share_pairs(self.comm, ids[:new], values[:new])
-        state.candidates, count = _take_spans(*spans, state.candidates, count, state.arrays)
+        state.candidates, count = _take_spans(
+            *spans, state.candidates, count, self._undominated, state.arrays
+        )
         new = _find_new_answers(count, self._form, second, state.arrays)
         answers = share_pairs(self.comm, ids[:new], values[:new])
         _take_answers_and_score(
@@ -171,7 +183,9 @@ def _find_new_spans(count: Any, second: Any, state: Any) -> Any:
 
 
 @njit(cache=True)
-def _take_spans(ids: Any, values: Any, candidates: Any, count: Any, state: Any) -> Any:
+def _take_spans(
+    ids: Any, values: Any, candidates: Any, count: Any, undominated: Any, state: Any
+) -> Any:
     """Note new spans, and add to sums what messages have gained.
 
     Returns
@@ -186,7 +200,7 @@ def _take_spans(ids: Any, values: Any, candidates: Any, count: Any, state: Any) 
         known[node] = span
         if span == 0:
             candidates -= 1
-        count = add_to_touching(node, gain, sums, False, state, count)
+        count = add_to_touching(node, gain, sums, False, undominated, count)
     return candidates, count
 
 
@@ -234,6 +248,7 @@ def _run(
     own: Any,
     form: Any,
     second: Any,
+    undominated: Any,
     ranking: Any,
     state: Any,
 ) -> Any:
@@ -251,7 +266,9 @@ def _run(
             neighbours = columns[row_offsets[node] : row_offsets[node + 1]]
             count = _dominate(neighbours, count, second, state)
         new = _find_new_spans(count, second, state)
-        candidates, count = _take_spans(ids[:new], values[:new], candidates, count, state)
+        candidates, count = _take_spans(
+            ids[:new], values[:new], candidates, count, undominated, state
+        )
         new = _find_new_answers(count, form, second, state)
         _take_answers_and_score(ids[:new], values[:new], count, form, second, ranking, state)
         total += taken
