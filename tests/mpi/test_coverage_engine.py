@@ -12,7 +12,7 @@ from ogg_hpc.problems.minimum_dominating_set import MinimumDominatingSet
 from ogg_hpc.search.coverage_engine import CoverageEngine
 from ogg_hpc.search.policy_search import search, start_solution
 from ogg_hpc.search.scalar_search import search_by
-from ogg_hpc.search.schedule import ADAPTIVE, ONE, Schedule
+from ogg_hpc.search.schedule import ONE, PAPER, Schedule
 
 COARSE = Schedule("coarse", ((0.5, 16), (0.1, 5)))
 NONE = np.empty(0, np.int64)
@@ -30,15 +30,15 @@ def reference(comm, graph, form, schedule, forced=None):
 
 def by_the_engine(comm, graph, form, schedule, forced=NONE, balance="rows"):
     block = row_block(graph, comm.rank, comm.size, balance)
-    engine = CoverageEngine(comm, block, form, schedule.at_most(graph.n), forced)
+    engine = CoverageEngine(comm, block, form, schedule.resolved(graph.n), forced)
     return search_by(engine, forced, "cpu", None)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize(
     ("schedule", "refresh_above"),
-    [(ONE, 0.0), (ADAPTIVE, 0.05), (COARSE, 0.5)],
-    ids=["one", "adaptive", "coarse"],
+    [(ONE, 0.0), (PAPER, 0.05), (COARSE, 0.5)],
+    ids=["one", "paper", "coarse"],
 )
 def test_sets_are_those_of_the_reference(comm, alone, name, schedule, refresh_above):
     graph = GRAPHS[name]
