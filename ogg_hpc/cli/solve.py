@@ -79,7 +79,7 @@ def add_parser(subparsers: Any) -> None:
         metavar="NAME",
         help="how scores are computed: reference (any network, and messages), frontier "
         "(structure2vec: only what a step changes), scalar (structure2vec of up to two layers, "
-        "inverse-degree and two-message: faster still), or auto for the fastest that fits, and "
+        "and messages: faster still), or auto for the fastest that fits, and "
         "for max-degree, min-degree, sg3 and greedy, which need none (default: auto)",
     )
     parser.add_argument(
@@ -87,8 +87,8 @@ def add_parser(subparsers: Any) -> None:
         type=float,
         default=0.05,
         metavar="SHARE",
-        help="two-message policies: send a node's answer anew when it has moved by more than this "
-        "share, 0 for always (default: 0.05)",
+        help="policies of messages: send one anew when it has moved by more than this share, for "
+        "maxcut of a whole side; 0 for always (default: 0.05)",
     )
     parser.add_argument(
         "--collective",

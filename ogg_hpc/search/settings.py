@@ -25,13 +25,13 @@ class SolveSettings:
         Nodes chosen a step: ``one``, ``adaptive``, or a TOML file. A problem that does not allow
         several at once is always solved with ``one``.
     engine
-        ``reference`` (any network, and messages of degrees), ``frontier`` (structure2vec, by what
-        a step changes), ``scalar`` (structure2vec of up to two layers and messages of degrees, by
-        integers; many times faster), or ``auto`` for the fastest that can be used. ``max-degree``,
+        ``reference`` (any network, and messages), ``frontier`` (structure2vec, by what a step
+        changes), ``scalar`` (structure2vec of up to two layers and messages, by integers; many
+        times faster), or ``auto`` for the fastest that can be used. ``max-degree``,
         ``min-degree`` and a problem's own heuristics need none: ``auto``.
     refresh_above
-        A two-message policy sends a node's answer anew when it has moved by more than this share;
-        0 for always.
+        A policy of messages sends one anew when it has moved by more than this share (of its value;
+        for maximum cut, of a whole side); 0 for always.
     collective, balance
         How neighbour sums cross ranks, and what is balanced over them.
     reduce

@@ -129,7 +129,8 @@ def test_greedy_policies_need_no_network(karate):
     assert ogg_hpc.solve(karate, policy="min-degree", reduce=False).record["objective"] == 14
 
 
-def test_a_problem_without_a_shipped_policy_is_solved_by_its_heuristic(karate):
+def test_a_problem_without_a_shipped_policy_is_solved_by_its_heuristic(karate, monkeypatch):
+    monkeypatch.setattr("ogg_hpc.search.approach.shipped_policies", list)
     solved = ogg_hpc.solve(karate, "maxcut")
     assert (solved.record["policy"], solved.record["engine"]) == ("sg3", "host")
     [warning] = solved.record["warnings"]

@@ -53,6 +53,15 @@ def test_episode_is_taken_up_where_it_was(environment, episode, engine, taken):
     assert episode(again) == whole[taken:]
 
 
+@pytest.mark.parametrize("taken", [0, 1, 3])
+def test_nodes_of_a_cut_go_to_sides_and_earn_what_they_cut(environment, episode, taken):
+    cut = problem_by_name("maxcut")
+    # Actions are 2 * node + side: 1 and 3 to side 0 by their degrees, then the others to side 1.
+    whole = [(2, 0.0), (6, 0.0), (1, 1.0), (5, 2.0), (9, 1.0)]
+    env = environment(PATH, "auto", [action for action, _ in whole[:taken]], cut)
+    assert episode(env) == whole[taken:]
+
+
 def test_own_problem_rewards_what_it_says(environment, episode, tmp_path):
     own = tmp_path / "own.py"
     own.write_text(

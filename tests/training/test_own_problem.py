@@ -27,3 +27,13 @@ def test_own_problem_is_learned_and_solved(small_settings, tmp_path):
     assert len({7, 8} & set(solved.nodes)) == 1
     assert solved.record["objective"] == len(solved.nodes) == 2
     assert solved.record["bound"] == 2
+
+
+def test_cuts_are_learned_by_a_network_that_rates_nodes(small_settings, tmp_path):
+    record = train(Communicator(), small_settings(problem="maxcut"), tmp_path / "run")
+    assert record["references"] == {"ba14": "optimum"}
+    assert record["best"]["score"] < 1.5
+    path = Graph.from_edges(5, range(4), range(1, 5))
+    solved = ogg_hpc.solve(path, "maxcut", policy=str(tmp_path / "run" / "best.npz"))
+    assert solved.record["objective"] == 4
+    assert solved.record["steps"] == 5
