@@ -24,6 +24,7 @@ _KINDS = {
     "girg": "geometric inhomogeneous, like a social network, needs --d",
     "torus": "grid on a torus",
     "planar": "union of random planar graphs, needs --d",
+    "rb": "model RB, like the frb graphs of BHOSLIB, needs --d and --p",
 }
 _FILE_SUFFIXES = (".h5", ".hdf5")
 
@@ -75,14 +76,15 @@ def _add_generate(commands: Any) -> None:
     parser.add_argument(
         "--p",
         type=float,
-        help="probability of an edge (er), of rewiring (ws), of a triangle (plc), e.g. 0.15 "
-        "(default: none)",
+        help="probability of an edge (er), of rewiring (ws), of a triangle (plc), share of pairs "
+        "joined (rb), e.g. 0.15 (default: none)",
     )
     parser.add_argument(
         "--d",
         type=int,
         help="edges of each new node (ba, plc), degree (regular), degree of the ring (ws), mean "
-        "degree (girg) or number of planar graphs (planar), e.g. 4 (default: none)",
+        "degree (girg), number of planar graphs (planar) or nodes of each clique (rb), e.g. 4 "
+        "(default: none)",
     )
     parser.add_argument(
         "--count", type=int, default=1, metavar="C", help="number of graphs, e.g. 64 (default: 1)"

@@ -23,12 +23,16 @@ ENGINES = ("auto", "reference", "scalar")
 class GraphSource:
     """Where graphs come from: a generator family, or a file."""
 
-    family: str = setting("", "generator: er, ba, ws, plc, regular, girg, torus or planar")
+    family: str = setting("", "generator: er, ba, ws, plc, regular, girg, torus, planar or rb")
     path: str = setting("", "an HDF5 store, a shard directory or any graph file, instead")
     nodes: int | tuple[int, ...] = setting(20, "number of nodes, or [least, most]")
-    p: float = setting(0.15, "edge, rewiring or triangle probability of er, ws and plc")
+    p: float = setting(
+        0.15, "edge, rewiring or triangle probability of er, ws and plc, pairs joined of rb"
+    )
     d: int = setting(
-        4, "degree parameter of ba, ws, plc and regular, mean degree of girg, graphs in planar"
+        4,
+        "degree parameter of ba, ws, plc and regular, mean degree of girg, graphs in planar, nodes "
+        "of a clique of rb",
     )
     dimension: int = setting(2, "dimension of the torus of girg")
     temperature: float = setting(0.6, "how little distance decides in girg, in (0, 1)")

@@ -38,6 +38,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Any:
         ("plc", ["--d", "3", "--p", "0.5"]),
         ("regular", ["--d", "4"]),
         ("girg", ["--d", "4"]),
+        ("rb", ["--d", "6", "--p", "0.25"]),
     ],
 )
 def test_generate_writes_a_file_or_a_folder(tmp_path: Path, kind: str, options: list[str]) -> None:

@@ -14,6 +14,7 @@ from ogg_hpc.graphs.generators import (
     erdos_renyi,
     erdos_renyi_rows,
     geometric_inhomogeneous,
+    model_rb,
     planar_union,
     powerlaw_cluster,
     random_regular,
@@ -23,6 +24,7 @@ from ogg_hpc.graphs.generators import (
 )
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.store_check import graph_faults
+from ogg_hpc.problems.independence import independence_number
 from ogg_hpc.runtime.random import stream, uniform
 
 EXAMPLES: dict[str, Callable[[int], Graph]] = {
@@ -34,6 +36,7 @@ EXAMPLES: dict[str, Callable[[int], Graph]] = {
     "girg": lambda seed: geometric_inhomogeneous(150, 12, seed),
     "torus": lambda seed: toroidal_grid(150, seed),
     "planar": lambda seed: planar_union(150, 2, seed),
+    "rb": lambda seed: model_rb(150, 10, 0.25, seed),
 }
 
 
@@ -77,6 +80,10 @@ def test_graphs_are_simple_symmetric_and_a_function_of_the_seed(name: str) -> No
         lambda: geometric_inhomogeneous(5, 2, 0, temperature=0.0),
         lambda: geometric_inhomogeneous(5, 2, 0, temperature=1.0),
         lambda: geometric_inhomogeneous(5, 2, 0, long_range=1.5),
+        lambda: model_rb(10, 3, 0.25, 0),
+        lambda: model_rb(10, 0, 0.25, 0),
+        lambda: model_rb(10, 5, 0.0, 0),
+        lambda: model_rb(10, 5, 1.0, 0),
         lambda: toroidal_grid(0, 0),
         lambda: toroidal_grid(8, 0),
         lambda: toroidal_grid(22, 0),
@@ -299,3 +306,23 @@ def test_signs_are_fair_and_keep_the_graph() -> None:
     assert set(signed.weights.tolist()) == {-1.0, 1.0}
     assert abs(signed.weights.mean()) < 0.03
     assert not np.array_equal(signed.weights, with_random_signs(graph, 6).weights)
+
+
+# Model RB
+
+
+@pytest.mark.parametrize(("n", "d", "p"), [(24, 4, 0.25), (30, 6, 0.5), (40, 5, 0.1), (6, 6, 0.5)])
+def test_hidden_independent_set_takes_one_node_of_each_clique(n: int, d: int, p: float) -> None:
+    for seed in range(8):
+        graph = model_rb(n, d, p, seed)
+        assert independence_number(graph) == n // d
+        dense = graph.to_scipy().toarray() > 0
+        for start in range(0, n, d):
+            assert dense[start : start + d, start : start + d].sum() == d * (d - 1)
+
+
+def test_frb_graphs_have_the_size_of_those_of_bhoslib() -> None:
+    # The five frb30-15 have 17,794 to 17,874 edges.
+    edges = [model_rb(450, 15, 0.25, seed).m for seed in range(10)]
+    assert 17_700 < np.mean(edges) < 17_950
+    assert [model_rb(n, d, 0.5, 1).m for n, d in ((0, 3), (4, 4), (5, 1))] == [0, 6, 0]
