@@ -6,6 +6,7 @@ import pytest
 
 import ogg_hpc
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.policies.file import save_policy
 from ogg_hpc.policies.registry import make_policy
@@ -102,6 +103,28 @@ def test_policy_trained_for_the_problem_follows_its_own_rules(karate, problem, t
     ]
     assert solved[0].nodes == solved[1].nodes
     assert own.violation(graph, np.array(solved[0].nodes)) is None
+
+
+def test_clique_policy_alone_beats_greedy_on_dense_random_graphs():
+    for n, p in ((80, 0.5), (125, 0.7), (125, 0.9), (200, 0.8)):
+        graphs = [erdos_renyi(n, p, seed) for seed in range(10)]
+        sizes = [
+            sum(
+                ogg_hpc.solve(g, "clique", policy=policy, reduce=False).record["objective"]
+                for g in graphs
+            )
+            for policy in (None, "greedy")
+        ]
+        assert sizes[0] > sizes[1]
+
+
+@pytest.mark.parametrize(("file", "at_least"), [("C125.9.clq", 33), ("brock200_2.clq", 9)])
+def test_clique_policy_alone_is_not_below_greedy_on_known_graphs(shared_data, file, at_least):
+    graph = shared_data / "mvc" / file
+    record = ogg_hpc.solve(graph, "clique", reduce=False).record
+    assert (record["policy"], record["warnings"]) == ("clique", [])
+    greedy = ogg_hpc.solve(graph, "clique", policy="greedy", reduce=False).record
+    assert record["objective"] >= max(at_least, greedy["objective"])
 
 
 def test_large_clique_needs_reductions_or_the_greedy_heuristic():
