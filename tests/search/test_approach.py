@@ -6,7 +6,7 @@ import pytest
 
 import ogg_hpc
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.generators import erdos_renyi
+from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi, model_rb
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.policies.file import save_policy
 from ogg_hpc.policies.registry import make_policy
@@ -103,6 +103,23 @@ def test_policy_trained_for_the_problem_follows_its_own_rules(karate, problem, t
     ]
     assert solved[0].nodes == solved[1].nodes
     assert own.violation(graph, np.array(solved[0].nodes)) is None
+
+
+def test_independent_set_policy_alone_beats_greedy():
+    families = [
+        [model_rb(450, 15, 0.25, seed) for seed in range(6)],
+        [erdos_renyi(250, 0.15, seed) for seed in range(6)],
+        [barabasi_albert(250, 4, seed) for seed in range(6)],
+    ]
+    for graphs in families:
+        policy, *others = (
+            sum(
+                ogg_hpc.solve(g, "mis", policy=name, reduce=False).record["objective"]
+                for g in graphs
+            )
+            for name in (None, "min-degree", "max-degree")
+        )
+        assert policy > max(others)
 
 
 def test_clique_policy_alone_beats_greedy_on_dense_random_graphs():
