@@ -11,8 +11,8 @@ from ogg_hpc.cli.options import add_run_options, console, print_json, start_rank
 _DESCRIPTION = """\
 Learn a policy by deep Q-learning (Alg. 5), or by evolution strategies (method = "evolution").
 CONFIG is a TOML file, or the name of a preset: `default` (settings that were measured to work),
-`paper` (those of OpenGraphGym-MG), or `mvc-evolution`, `mis-evolution`, `clique-evolution` or
-`maxcut-evolution` (policies of messages).
+`paper` (those of OpenGraphGym-MG), or `mvc-evolution`, `mis-evolution`, `clique-evolution`,
+`maxcut-evolution` or `mwvc-evolution` (policies of messages).
 Under mpiexec, srun or jsrun the ranks share each graph by rows, or form groups of
 parallel.ranks_per_graph that work on graphs of their own; in evolution they share the candidates
 of a generation."""
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         if not args.config:
             raise SettingsError(
                 "name a TOML file, a preset (default, paper, mvc-evolution, "
-                "maxcut-evolution), or a run to --resume"
+                "mwvc-evolution, maxcut-evolution), or a run to --resume"
             )
         settings = load_train_settings(args.config, overrides)
         return settings, Path(args.output or Path("runs") / Path(args.config).stem)

@@ -204,26 +204,26 @@ class NodeFactors(NamedTuple):
 
     Attributes
     ----------
-    messages : (n,) int64
+    messages : (n,) int64, optional
         In fixed point, at most 2^`SHARE_BITS`.
-    answers, scores : (n,) float64
+    answers, scores : (n,) float64, optional
     """
 
-    messages: NDArray[np.int64]
-    answers: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    messages: NDArray[np.int64] | None = None
+    answers: NDArray[np.float64] | None = None
+    scores: NDArray[np.float64] | None = None
 
 
 def node_factors(
     form: TwoMessageForm, n: int, node_weights: NDArray[np.float64] | None
 ) -> NodeFactors:
-    """Return the factors of the (n,) nodes of one graph: all 1 for a policy without weights.
+    """Return the factors of the (n,) nodes of one graph, None for a policy without weights.
 
     Factors of messages and answers are at most 1. The largest weight is the unit, so that a power
     of two that multiplies all weights makes no difference.
     """
     if form.weights is None:
-        return NodeFactors(np.ones(n, np.int64), np.ones(n), np.ones(n))
+        return NodeFactors()
     weights = np.ones(n) if node_weights is None else node_weights
     relative = weights / weights.max(initial=0.0)
     message, answer, score = (bounded_power(relative, exponent) for exponent in form.weights)
@@ -288,7 +288,9 @@ class MessageScorer:
         return degrees, answer_sums * factor * of_score
 
     def _factors(self, batch: GraphBatch, form: TwoMessageForm) -> list[Any]:
-        """Return the factors of this rank's rows, each (rows, 1)."""
+        """Return the factors of this rank's rows, each (rows, 1), or 1."""
+        if form.weights is None:
+            return [1, 1, 1]
         if self._whole is None:
             of_each = [
                 node_factors(form, n, batch.weights_of_graph(i))

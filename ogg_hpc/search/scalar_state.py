@@ -41,7 +41,7 @@ class ScalarState:
     messages
         (n,) int64, what a node of each degree adds to its neighbours' sums; the degree by default.
     factors
-        (n,) int64, what each node's messages are multiplied by, replicated; 1 by default.
+        (n,) int64, what each node's messages are multiplied by, replicated; None for 1.
 
     Attributes
     ----------
@@ -72,8 +72,9 @@ class ScalarState:
         # Bits count neighbours: they serve where all messages fall alike.
         self.touching = touching_rows(block, may_be_bits=messages is None)
         self.messages = np.arange(max(block.n, 1)) if messages is None else messages
-        self.factors = np.ones(block.n, np.int64) if factors is None else factors
-        self.sums = neighbour_sums(block, self.messages[self.degrees] * self.factors)
+        self.factors = factors
+        sent = self.messages[self.degrees]
+        self.sums = neighbour_sums(block, sent if factors is None else sent * factors)
         self.changed = np.empty(block.rows, np.int32)
         self.is_changed = np.zeros(block.rows, np.bool_)
         self.candidates = int(np.count_nonzero(self.degrees))
@@ -212,6 +213,14 @@ def _listed_neighbours(
 
 
 @njit(cache=True)
+def times(value: Any, factors: Any, place: Any) -> Any:
+    """Multiply by one of some factors; where these are None, no code is made for them."""
+    if factors is None:
+        return value
+    return value * factors[place]
+
+
+@njit(cache=True)
 def is_widespread(neighbours: Any, state: Any) -> Any:
     """Tell whether lowering neighbours touches so many rows that to look at all is less work.
 
@@ -316,7 +325,7 @@ def remove_node(
     """
     lo, degrees, touching, messages, sums = state[:5]
     factors = state[7]
-    mine, own = len(sums), messages[degrees[node]] * factors[node]
+    mine, own = len(sums), times(messages[degrees[node]], factors, node)
     words = touching[2].shape[1]
     lowered = np.zeros(words, np.uint64)
     if degrees[node] > 0:
@@ -336,7 +345,7 @@ def remove_node(
                 continue
             if not unmarked and lo <= u < lo + mine:
                 count = mark(u - lo, state, count)
-            by = (messages[degrees[u]] - messages[degrees[u] + 1]) * factors[u]
+            by = times(messages[degrees[u]] - messages[degrees[u] + 1], factors, u)
             count = add_to_touching(u, by, sums, unmarked, state, count)
     if words > 0:
         _lower_by_bits(node, own, lowered, state)

@@ -28,6 +28,7 @@ from ogg_hpc.search.scalar_state import (
     is_widespread,
     neighbour_sums,
     remove_node,
+    times,
 )
 from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.share_pairs import share_pairs
@@ -63,8 +64,8 @@ class TwoMessageEngine(HostEngine):
             form.score_by_degree,
             form.score_by_sum,
             form.refresh_above,
-            factors.answers[mine],
-            factors.scores[mine],
+            None if factors.answers is None else factors.answers[mine],
+            None if factors.scores is None else factors.scores[mine],
         )
         own = np.empty(block.rows, np.int64)
         _answer_all(own, self._form, self.state.arrays)
@@ -98,7 +99,7 @@ class TwoMessageEngine(HostEngine):
 def _answer(row: Any, degree: Any, total: Any, form: Any) -> Any:
     """Return the answer of one of my rows that has an edge, by its degree and first sum."""
     by_degree, by_sum, largest, factors = form[0], form[1], form[2], form[6]
-    value = by_degree[degree] * value_at(by_sum, total) * factors[row] + 0.5
+    value = times(by_degree[degree] * value_at(by_sum, total), factors, row) + 0.5
     return np.int64(math.floor(value)) if value < largest else np.int64(largest)
 
 
@@ -121,7 +122,7 @@ def _key(row: Any, form: Any, answer_sums: Any, state: Any) -> Any:
     if degree == 0:
         return np.int64(0)
     factor = by_degree[degree] * value_at(by_sum, sums[row])
-    return key_of(np.float32(answer_sums[row] * factor * factors[row]), row)
+    return key_of(np.float32(times(answer_sums[row] * factor, factors, row)), row)
 
 
 @njit(cache=True)

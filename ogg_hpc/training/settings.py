@@ -218,7 +218,8 @@ def load_train_settings(path: str | Path, overrides: Sequence[str] = ()) -> Trai
     """Read a training configuration; see `ogg_hpc.settings.load`.
 
     A path that names no file but a preset (``default``, ``paper``, ``mvc-evolution``,
-    ``mis-evolution``, ``clique-evolution``, ``maxcut-evolution``) reads that preset.
+    ``mis-evolution``, ``clique-evolution``, ``maxcut-evolution``, ``mwvc-evolution``) reads that
+    preset.
     """
     preset = files("ogg_hpc.training") / "presets" / f"{path}.toml"
     if not Path(path).is_file() and "/" not in str(path) and preset.is_file():

@@ -74,7 +74,7 @@ def test_resume_continues_and_takes_no_configuration(ogg, config):
     [
         (
             [],
-            "preset (default, paper, mvc-evolution, maxcut-evolution), or a run to --resume",
+            "preset (default, paper, mvc-evolution, mwvc-evolution, maxcut-evolution), or a run",
         ),
         (["none.toml"], "none.toml: cannot read the settings"),
         (["mine.toml", "--set", "learning.stepz=3"], "unknown key learning.stepz; did you mean"),
