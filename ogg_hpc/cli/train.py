@@ -11,8 +11,8 @@ from ogg_hpc.cli.options import add_run_options, console, print_json, start_rank
 _DESCRIPTION = """\
 Learn a policy by deep Q-learning (Alg. 5), or by evolution strategies (method = "evolution").
 CONFIG is a TOML file, or the name of a preset: `default` (settings that were measured to work),
-`paper` (those of OpenGraphGym-MG), or `mvc-evolution`, `mis-evolution`, `clique-evolution`,
-`maxcut-evolution` or `mwvc-evolution` (policies of messages).
+`paper` (those of OpenGraphGym-MG), or `PROBLEM-evolution` (policies of messages for mvc, mwvc, mis,
+clique, mds or maxcut).
 Under mpiexec, srun or jsrun the ranks share each graph by rows, or form groups of
 parallel.ranks_per_graph that work on graphs of their own; in evolution they share the candidates
 of a generation."""
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     """Train (collective)."""
     comm = start_ranks(args)
     from ogg_hpc.errors import SettingsError
-    from ogg_hpc.training.settings import TrainSettings, load_train_settings
+    from ogg_hpc.training.settings import TrainSettings, load_train_settings, preset_names
 
     if args.settings:
         if comm.rank == 0:
@@ -86,10 +86,8 @@ def run(args: argparse.Namespace) -> int:
                 raise SettingsError("--resume takes CONFIG and --output from the run: leave them")
             return resume_settings(Path(args.resume), overrides), Path(args.resume)
         if not args.config:
-            raise SettingsError(
-                "name a TOML file, a preset (default, paper, mvc-evolution, "
-                "mwvc-evolution, maxcut-evolution), or a run to --resume"
-            )
+            presets = ", ".join(preset_names())
+            raise SettingsError(f"name a TOML file, a preset ({presets}), or a run to --resume")
         settings = load_train_settings(args.config, overrides)
         return settings, Path(args.output or Path("runs") / Path(args.config).stem)
 

@@ -214,12 +214,16 @@ class TrainSettings:
             raise SettingsError("no training graphs: add a [[train]] table")
 
 
+def preset_names() -> list[str]:
+    """Return the names of the presets."""
+    folder = files("ogg_hpc.training") / "presets"
+    return sorted(each.name.removesuffix(".toml") for each in folder.iterdir())
+
+
 def load_train_settings(path: str | Path, overrides: Sequence[str] = ()) -> TrainSettings:
     """Read a training configuration; see `ogg_hpc.settings.load`.
 
-    A path that names no file but a preset (``default``, ``paper``, ``mvc-evolution``,
-    ``mis-evolution``, ``clique-evolution``, ``maxcut-evolution``, ``mwvc-evolution``) reads that
-    preset.
+    A path that names no file but one of `preset_names` reads that preset.
     """
     preset = files("ogg_hpc.training") / "presets" / f"{path}.toml"
     if not Path(path).is_file() and "/" not in str(path) and preset.is_file():

@@ -72,10 +72,7 @@ def test_resume_continues_and_takes_no_configuration(ogg, config):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (
-            [],
-            "preset (default, paper, mvc-evolution, mwvc-evolution, maxcut-evolution), or a run",
-        ),
+        ([], "mvc-evolution, mwvc-evolution, paper), or a run to --resume"),
         (["none.toml"], "none.toml: cannot read the settings"),
         (["mine.toml", "--set", "learning.stepz=3"], "unknown key learning.stepz; did you mean"),
         (["mine.toml", "--set", "model.width=0"], "model.width and model.layers must be"),

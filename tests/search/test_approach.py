@@ -82,12 +82,12 @@ def test_graphs_without_edges_are_solved(problem, n):
     assert (solved.record["objective"], solved.record["bound"]) == (optimum, optimum)
 
 
-def test_problem_without_a_policy_is_solved_by_its_heuristic_and_says_so(karate):
+def test_dominating_sets_are_found_by_their_own_policy(karate):
     record = ogg_hpc.solve(karate, "mds").record
-    assert (record["policy"], record["engine"], record["objective"]) == ("greedy", "host", 4)
-    [warning] = record["warnings"]
-    assert warning == "no policy comes with the package for mds: solved by greedy"
-    assert ogg_hpc.solve(karate, "mds", policy="greedy").record["warnings"] == []
+    assert (record["policy"], record["engine"], record["objective"]) == ("mds", "scalar", 4)
+    assert record["warnings"] == []
+    with pytest.raises(SettingsError, match="finds vertex covers"):
+        ogg_hpc.solve(karate, "mds", policy="two-message")
 
 
 @pytest.mark.parametrize("problem", ["mis", "clique", "mds"])
