@@ -8,9 +8,9 @@ fig10  the same on a graph from a file (--graph), as a speed-up
 fig11  time of a training step by the number of ranks
 
 Each becomes FIGURE.png and FIGURE.csv in the output folder, which keeps training runs, best known
-covers and times of steps too: what is there is not made again. Learning curves are means over
-training runs of several seeds, in a band from the best to the worst. All covers, also those of the
-paper's policy, are counted without their redundant nodes.
+covers and times of steps too: what is there is not made again. The curves of fig6 are means over
+training runs of several seeds, in a band from the best to the worst; those of fig8 are single runs.
+All covers, also those of the paper's policy, are counted without their redundant nodes.
 
 Times by the number of ranks are those of --records (files such as benchmarks/engines.json and
 benchmarks/training.json, or lists as `step_times.py` writes them), and of this machine with 1, 2,
