@@ -112,6 +112,8 @@ class Figure:
             axes.set(title=panel, xlabel=self.x_label, ylabel=y_label)
             if panel in self.logarithmic:
                 axes.set(xscale="log", yscale="log")
+                axes.xaxis.set_major_formatter("{x:g}")
+                axes.xaxis.set_minor_formatter("{x:g}")
             for curve in self.curves:
                 if curve.panel == panel:
                     _draw_curve(axes, curve, f"C{names.index(curve.name) % 10}")
