@@ -115,7 +115,7 @@ def named_form(spec: str, n: int, refresh_above: float) -> ScalarForm | TwoMessa
 
 
 def message_form(stored: StoredPolicy, n: int, refresh_above: float) -> ScalarForm | TwoMessageForm:
-    """Return the tables of a stored policy of this kind.
+    """Return the tables of a stored policy of this kind, whatever Q head it has been trained with.
 
     Parameters
     ----------
@@ -131,12 +131,14 @@ def message_form(stored: StoredPolicy, n: int, refresh_above: float) -> ScalarFo
     InputError
         Parameters that do not fit.
     """
-    shapes = {name: array.shape for name, array in stored.arrays.items()}
+    names = (*TWO_MESSAGES, "weights")
+    arrays = {name: stored.arrays[name] for name in names if name in stored.arrays}
+    shapes = {name: array.shape for name, array in arrays.items()}
     if shapes == {"first": (3,)}:
-        return one_message(stored.arrays["first"], n)
+        return one_message(arrays["first"], n)
     two = {name: array.shape for name, array in TWO_MESSAGES.items()}
     if shapes in (two, two | {"weights": (3,)}):
-        return two_messages(n, refresh_above, **stored.arrays)
+        return two_messages(n, refresh_above, **arrays)
     raise InputError(
         stored.path,
         f"its parameters do not fit {stored.network}: one message has `first` of 3 numbers, two "

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.policies.degree_message_network import DegreeMessageNetwork
 from ogg_hpc.policies.policy import Policy
 from ogg_hpc.policies.structure2vec import Structure2Vec
 from ogg_hpc.runtime.plugins import load_class
 from ogg_hpc.settings import build
 
-_POLICIES: dict[str, type[Policy]] = {Structure2Vec.name: Structure2Vec}
+_POLICIES: dict[str, type[Policy]] = {
+    kind.name: kind for kind in (Structure2Vec, DegreeMessageNetwork)
+}
 
 
 def policy_class(spec: str) -> type[Policy]:

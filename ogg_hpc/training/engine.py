@@ -49,6 +49,12 @@ class States(Protocol):
         Scores are rounded to float32 as in a search; a state without candidates is worth 0.
         """
 
+    def best(self, policy: Policy) -> NDArray[np.int64]:
+        """Return (B,) each state's candidate that a search would choose, -1 without any.
+
+        Collective.
+        """
+
     def predicted(
         self, policy: Policy, actions: NDArray[np.int64]
     ) -> tuple[torch.Tensor, NDArray[np.int64]]:

@@ -20,9 +20,10 @@ from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.problems.graph_input import without_unused_weights
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.networks import DEGREE_MESSAGES, NETWORKS
 from ogg_hpc.search.policy_search import search
-from ogg_hpc.search.scalar_search import scalar_search
 from ogg_hpc.search.schedule import ONE
+from ogg_hpc.search.settings import SolveSettings
 from ogg_hpc.training.graphs import whole_graphs
 from ogg_hpc.training.scalar_engine import ScalarEngine
 from ogg_hpc.training.settings import GraphSource
@@ -170,19 +171,23 @@ class Evaluation:
         return total
 
     def _solutions(self, held_out: HeldOut, policy: Policy) -> list[NDArray[np.int64]]:
-        """Solve this group's graphs, large ones by the fastest engine; the covers are the same."""
+        """Solve this group's graphs, as fast as a solve would."""
         blocks = held_out.blocks
-        large = np.mean([block.n for block in blocks]) >= _LARGE
-        if not large or not ScalarEngine.fits(blocks, self.problem, policy):
-            return search(held_out.batch, self.problem, PolicyScorer(policy)).solutions
         arrays = {name: value.cpu().numpy() for name, value in policy.state_dict().items()}
         stored = StoredPolicy(Path(), policy.name, policy.describe(), arrays, self.problem.name, {})
+        network = NETWORKS.get(policy.name)
+        large = np.mean([block.n for block in blocks]) >= _LARGE
+        if network is None and not (large and ScalarEngine.fits(blocks, self.problem, policy)):
+            return search(held_out.batch, self.problem, PolicyScorer(policy)).solutions
         solutions = []
         for block in blocks:
-            form = scalar_form(stored, block.mean_degree)
-            assert form is not None  # it fits
+            if network is not None:
+                form = network.form(stored, block.n, SolveSettings.refresh_above)
+            else:
+                form = scalar_form(stored, block.mean_degree)
+            by = network or DEGREE_MESSAGES  # structure2vec in scalar form is one message a node
             none = np.empty(0, np.int64)
-            solutions += scalar_search(self.comm, block, form, ONE, none).solutions
+            solutions += by.search(self.comm, block, form, ONE, none).solutions
         return solutions
 
 

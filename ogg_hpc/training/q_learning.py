@@ -9,9 +9,12 @@ from typing import Any
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.policies.file import save_policy
+from ogg_hpc.policies.policy import Policy
 from ogg_hpc.policies.registry import make_policy
+from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.search.networks import NETWORKS
 from ogg_hpc.training.checkpoint import load_checkpoint, save_checkpoint
 from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.evaluation import Evaluation
@@ -49,6 +52,7 @@ class QLearner:
                 make_policy(settings.policy, settings.model, settings.seed),
             )
         )
+        comm.on_all(lambda: _check_rules(policy, problem))
         self._problem, self._policy = problem, policy
         policy.to(comm.device.name)
         parallel = settings.parallel
@@ -93,11 +97,12 @@ class QLearner:
         """Make an environment step and the gradient steps after it; see `Learner.advance`."""
         ended = self._trainer.act(step)
         loss = None
-        for iteration in range(self._settings.learning.tau):
-            loss = self._trainer.learn(step, iteration)
+        learning = self._settings.learning
+        if (step + 1) % learning.train_frequency == 0:
+            for iteration in range(learning.tau):
+                loss = self._trainer.learn(step, iteration)
         self._trainer.refresh_target(step + 1)
-        epsilon = self._settings.learning.epsilon(step)
-        values = {"loss": loss, "epsilon": epsilon, "return": ended}
+        values = {"loss": loss, "epsilon": learning.epsilon(step), "return": ended}
         return values, "" if loss is None else f"loss {loss:.2e}"
 
     def ratios(self) -> dict[str, float]:
@@ -127,6 +132,13 @@ class QLearner:
             "adjacency_bytes": max(self._comm.gather_objects(self._engine.adjacency_bytes)),
             "replay_bytes_per_tuple": self._trainer.replay.bytes_per_tuple,
         }
+
+
+def _check_rules(policy: Policy, problem: Problem) -> None:
+    network = NETWORKS.get(policy.name)
+    misfit = None if network is None else network.misfit(problem)
+    if misfit is not None:
+        raise SettingsError(f"policy = {policy.name!r} {misfit}")
 
 
 def _groups(comm: Communicator, settings: TrainSettings) -> tuple[int, int]:

@@ -104,6 +104,15 @@ class ReferenceStates:
         """See `States.values`."""
         return _values(policy, self._batch, self._problem, self.solution)
 
+    def best(self, policy: Policy) -> NDArray[np.int64]:
+        """See `States.best`."""
+        degrees, scores = PolicyScorer(policy)(self._batch, self.solution)
+        candidates = self._problem.candidates(self.solution, degrees, self._batch)
+        states, nodes, _ = select(self._batch, scores, candidates)
+        best = np.full(self._batch.groups, -1)
+        best[states] = nodes
+        return best
+
     def predicted(
         self, policy: Policy, actions: NDArray[np.int64]
     ) -> tuple[torch.Tensor, NDArray[np.int64]]:

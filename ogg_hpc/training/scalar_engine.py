@@ -142,6 +142,21 @@ class ScalarStates:
         # As in a search, decisions are made on rounded scores.
         return np.where(np.isfinite(best), values.astype(np.float32), 0.0).astype(np.float64)
 
+    def best(self, policy: Policy) -> NDArray[np.int64]:
+        """See `States.best`."""
+        policy = cast(Structure2Vec, policy)
+        graphs, degrees, sums = self._arrays()
+        units = self._units(policy)[graphs.graph]
+        scores, rows = _best_rows(
+            graphs.masks, graphs.own, degrees, sums, units, linear_pieces(policy).arrays
+        )
+        lo = self._lists.offsets[self._graphs, self._lists.comm.rank]
+        place = graphs.position
+        best, nodes, _ = self._lists.comm.best(
+            scores[place][:, None], (lo + rows[place])[:, None], np.zeros(len(place))
+        )
+        return np.where(np.isfinite(best[:, 0]), nodes[:, 0], -1)
+
     def predicted(
         self, policy: Policy, actions: NDArray[np.int64]
     ) -> tuple[torch.Tensor, NDArray[np.int64]]:
@@ -315,6 +330,24 @@ def _best(
                         best[first + j] = found
         first += width
     return best
+
+
+@njit(cache=True)
+def _best_rows(masks: Any, own: Any, degrees: Any, sums: Any, units: Any, pieces: Any) -> Any:
+    """Return each mask's best finite rounded score and its first row; -inf without any."""
+    best, rows = np.full(masks.sum(), -np.inf), np.zeros(masks.sum(), np.int64)
+    first = 0
+    for g in range(len(masks)):
+        width, unit = masks[g], units[g]
+        for row in range((own[g + 1] - own[g]) // width):
+            for j in range(width):
+                k = own[g] + row * width + j
+                if degrees[k] > 0:
+                    found = np.float32(score(unit * degrees[k], unit * unit * sums[k], pieces))
+                    if found > best[first + j] and found < np.inf:
+                        best[first + j], rows[first + j] = found, row
+        first += width
+    return best, rows
 
 
 @njit(cache=True)

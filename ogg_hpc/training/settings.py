@@ -69,9 +69,10 @@ class GraphSource:
 class LearningSettings:
     """Alg. 5: exploration, replay, targets, optimiser."""
 
-    steps: int = setting(1000, "environment steps; each is followed by `tau` gradient steps")
+    steps: int = setting(1000, "environment steps")
     batch: int = setting(64, "replay tuples in a gradient step, in each group of ranks")
     tau: int = setting(8, "gradient steps after an environment step")
+    train_frequency: int = setting(1, "environment steps from one such round to the next")
     gamma: float = setting(1.0, "discount factor")
     n_step: int = setting(2, "rewards summed before the bootstrap")
     reward: str = setting("per-node", "reward of a step: per-node (divided by N) or count")
@@ -79,7 +80,14 @@ class LearningSettings:
     target_refresh: int = setting(
         20, "environment steps between copies into the target network; 0 = no target network"
     )
-    learning_rate: float = setting(1e-3, "step size of Adam")
+    double: bool = setting(
+        False, "double DQN: the policy chooses the node whose value the target network gives"
+    )
+    learning_rate: float = setting(1e-3, "step size of Adam, at first")
+    learning_rate_decay: float = setting(
+        1.0, "what the step size is multiplied by, little by little, in `learning_rate_steps`"
+    )
+    learning_rate_steps: int = setting(1000, "environment steps that this takes")
     epsilon_start: float = setting(0.9, "share of random actions at the first step")
     epsilon_end: float = setting(0.1, "share of random actions after `epsilon_steps`")
     epsilon_steps: int = setting(500, "environment steps over which epsilon falls linearly")
@@ -91,7 +99,10 @@ class LearningSettings:
     )
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch", "tau", "n_step", "epsilon_steps", "replay"):
+        for name in (
+            "steps", "batch", "tau", "train_frequency", "n_step",
+            "learning_rate_steps", "epsilon_steps", "replay",
+        ):  # fmt: skip
             if getattr(self, name) < 1:
                 raise SettingsError(f"learning.{name} must be at least 1")
         if self.target_refresh < 0:
@@ -103,11 +114,17 @@ class LearningSettings:
         if self.engine not in ENGINES:
             names = " or ".join(ENGINES)
             raise SettingsError(f"learning.engine is {names}, not {self.engine!r}")
-        if not 0 < self.learning_rate < math.inf:
-            raise SettingsError("learning.learning_rate must be positive and finite")
+        for name in ("learning_rate", "learning_rate_decay"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise SettingsError(f"learning.{name} must be positive and finite")
         for name in ("gamma", "epsilon_start", "epsilon_end"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"learning.{name} must be in [0, 1]")
+
+    def step_size(self, step: int) -> float:
+        """Return the step size of Adam at an environment step."""
+        part = min(1.0, step / self.learning_rate_steps)
+        return float(self.learning_rate * self.learning_rate_decay**part)
 
     def epsilon(self, step: int) -> float:
         """Return the share of random actions at an environment step."""

@@ -21,7 +21,7 @@ from ogg_hpc.errors import SettingsError
 from ogg_hpc.policies.policy import Policy
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import integers, stream, uniform
-from ogg_hpc.training.engine import Engine, Environment
+from ogg_hpc.training.engine import Engine, Environment, States
 from ogg_hpc.training.replay import ReplayBuffer, Transitions
 from ogg_hpc.training.settings import LearningSettings
 
@@ -45,6 +45,10 @@ class Trainer:
         Alg. 5.
     seed
         Seed of exploration and sampling.
+
+    References
+    ----------
+    .. [1] van Hasselt et al., "Deep reinforcement learning with double Q-learning", AAAI 2016.
     """
 
     def __init__(
@@ -138,6 +142,8 @@ class Trainer:
             ready = self.world.allreduce(ready, "min")
         if transitions is None or not ready[0]:
             return None
+        for parameters in self.optimizer.param_groups:
+            parameters["lr"] = self.settings.step_size(step)
         return self.update(transitions)
 
     def update(self, transitions: Transitions) -> float:
@@ -150,8 +156,10 @@ class Trainer:
         """
         states = self.engine.states(transitions.graphs, transitions.prefix)
         values = transitions.values
-        if values is None:
-            values = states.after(transitions.next_prefix).values(self.target)
+        if not transitions.discounts.any():  # whole episodes were summed
+            values = np.zeros(len(transitions.discounts))
+        elif values is None:
+            values = self._values(states.after(transitions.next_prefix))
         targets = transitions.returns + transitions.discounts * values
 
         predicted, tuples = states.predicted(self.policy, transitions.actions)
@@ -169,6 +177,18 @@ class Trainer:
             ).shared()
         self.optimizer.step()
         return mean_loss
+
+    def _values(self, states: States) -> NDArray[np.float64]:
+        """Return (B,) values by the target network; by its best node or the policy's [1]_."""
+        if not self.settings.double:
+            return states.values(self.target)
+        nodes = states.best(self.policy)
+        with torch.no_grad():
+            scores, mine = states.predicted(self.target, np.maximum(nodes, 0))
+        values = np.zeros(len(nodes))
+        values[mine] = scores.cpu().numpy()
+        found: NDArray[np.float64] = np.where(nodes < 0, 0.0, self.comm.allreduce(values))
+        return found
 
     def _average_gradients(self, loss: torch.Tensor) -> float:
         """Sum gradients over the ranks of a group and average over groups: one flat Allreduce."""

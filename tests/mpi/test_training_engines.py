@@ -77,7 +77,8 @@ def test_engines_value_and_differentiate_states_alike(engines, policy, comm, see
     found = []
     for engine, ranks in zip(engines, (1, comm.size), strict=True):
         states = engine.states(graphs, prefixes)
-        values = states.after(later).values(policy), states.values(policy)
+        following = states.after(later)
+        values = following.values(policy), following.best(policy), states.values(policy)
         scores, tuples = states.predicted(policy, actions)
         policy.zero_grad()
         (scores * torch.from_numpy(np.arange(1.0, 13.0)[tuples])).sum().backward()

@@ -15,7 +15,7 @@ def parameters(policy):
 def test_networks_by_name_and_by_file(own_network):
     assert policy_class("s2v") is Structure2Vec
     assert policy_class(own_network).__name__ == "Slope"
-    with pytest.raises(SettingsError, match="'gcn' is unknown; use s2v or FILE"):
+    with pytest.raises(SettingsError, match="'gcn' is unknown; use s2v, degree-messages or FILE"):
         policy_class("gcn")
     with pytest.raises(SettingsError, match="no such file"):
         policy_class("none.py:Net")

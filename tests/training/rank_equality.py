@@ -29,12 +29,14 @@ PARTS = (
 )
 
 
-def fixed_losses(comm, name):
+def fixed_losses(comm, name, network="s2v", **learning):
     """Losses of 50 updates on tuples that no policy had a say in."""
     graphs = [erdos_renyi(n, 0.3, seed=n) for n in (8, 11, 13)]
     blocks = [row_block(graph, comm.rank, comm.size) for graph in graphs]
-    policy = make_policy("s2v", {"width": 8}, seed=1)
-    random = LearningSettings(batch=8, epsilon_start=1.0, epsilon_end=1.0, learning_rate=5e-3)
+    policy = make_policy(network, {"width": 8} if network == "s2v" else {}, seed=1)
+    random = LearningSettings(
+        batch=8, epsilon_start=1.0, epsilon_end=1.0, learning_rate=5e-3, **learning
+    )
     engine = make_engine(name, comm, blocks, MinimumVertexCover(), policy, "allgather")
     trainer = Trainer(comm, comm, 0, 1, engine, policy, random, 5)
     for step in range(40):
@@ -91,6 +93,9 @@ def main(folder):
         losses = {}
         if ranks_per_graph == 0:
             losses = {engine: fixed_losses(comm, engine) for engine in ("reference", "scalar")}
+            losses["messages"] = fixed_losses(
+                comm, "auto", "degree-messages", double=True, reward="count"
+            )
         for part, value in world.gather_objects((name, result and {**result, "fixed": losses})):
             if value is not None:
                 found[part] = value

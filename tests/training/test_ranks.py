@@ -16,7 +16,7 @@ def found(run_ranks, tmp_path_factory):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("engine", ["reference", "scalar"])
+@pytest.mark.parametrize("engine", ["reference", "scalar", "messages"])
 @pytest.mark.parametrize("ranks", ["P2", "P3"])
 def test_losses_of_fixed_updates_are_those_of_one_rank(found, ranks, engine):
     losses = np.array(found["P1"]["fixed"][engine])

@@ -11,9 +11,12 @@ import torch
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.shards import write_store
+from ogg_hpc.policies.degree_messages import TwoMessageForm, message_form
 from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.settings import build
 from ogg_hpc.training.run import resume_settings, train
+from ogg_hpc.training.settings import TrainSettings
 
 
 def run(settings, folder, resume=False):
@@ -247,3 +250,30 @@ def to_toml(document):
         else:
             lines.append(f"{key} = {json.dumps(value)}")
     return "\n".join([*lines, *tables]) + "\n"
+
+
+def test_q_learning_makes_a_policy_of_messages_better_than_its_start(tmp_path):
+    source = {"family": "ba", "nodes": 40, "d": 2, "count": 30}
+    document = {
+        "policy": "degree-messages",
+        "model": {"start": [0.0] * 9},  # maximum degree
+        "train": [source],
+        "validation": [{**source, "seed": 9, "nodes": 200, "count": 10}],
+        "learning": {
+            "steps": 1600, "train_frequency": 8, "tau": 1, "batch": 32, "n_step": 4,
+            "reward": "count", "epsilon_start": 0.5, "epsilon_end": 0.5, "target_refresh": 400,
+            "learning_rate": 0.02,
+        },
+        "output": {"evaluate_every": 400, "checkpoint_every": 1600, "tensorboard": False},
+    }  # fmt: skip
+    record = run(build(TrainSettings, document), tmp_path / "run")
+    assert record["first"]["score"] == pytest.approx(1.0, abs=0.01)  # of maximum-degree greedy
+    assert record["best"]["score"] < record["first"]["score"] - 0.01
+    form = message_form(load_policy(str(tmp_path / "run" / "best.npz"), "mvc"), 200, 0.05)
+    assert isinstance(form, TwoMessageForm)
+
+
+def test_a_policy_of_messages_learns_no_problem_but_its_own(tmp_path, small_document):
+    document = small_document | {"policy": "degree-messages", "model": {}, "problem": "mds"}
+    with pytest.raises(SettingsError, match="finds vertex covers by their own rules, not mds"):
+        run(build(TrainSettings, document), tmp_path / "run")

@@ -95,3 +95,12 @@ def test_epsilon_falls_linearly_and_stays():
 def test_value_out_of_range_is_refused(kind, values, message):
     with pytest.raises(SettingsError, match=message):
         build(kind, values)
+
+
+def test_step_size_falls_by_its_factor_and_no_further():
+    learning = LearningSettings(
+        learning_rate=0.01, learning_rate_decay=0.1, learning_rate_steps=100
+    )
+    sizes = [learning.step_size(step) for step in (0, 50, 100, 500)]
+    assert sizes == pytest.approx([0.01, 0.01 * 0.1**0.5, 0.001, 0.001])
+    assert LearningSettings(learning_rate=0.01).step_size(500) == 0.01

@@ -172,6 +172,32 @@ def test_target_network_is_refreshed_when_due(make_trainer):
     assert trainer.target.theta7 is not theta
 
 
+@pytest.mark.parametrize("engine", ["reference", "scalar"])
+@pytest.mark.parametrize(("double", "loss"), [(False, 4.0), (True, 1.0)])
+def test_double_dqn_values_the_node_that_the_policy_prefers(
+    make_trainer, degree_policy, engine, double, loss
+):
+    # Once node 0 is chosen, the path 1 - 2 - 3 - 4 is left: the policy prefers the smallest degree,
+    # node 1 of degree 1, and the target network's score is the degree, at most 2.
+    path = Graph.from_edges(5, [0, 1, 2, 3], [1, 2, 3, 4])
+    trainer = make_trainer([path], degree_policy(-1), engine=engine, double=double)
+    trainer.target = degree_policy(1)
+    step = transitions([0], [[]], [0], [[0]], returns=[-1.0], discounts=[1.0])
+    # The policy's own value of node 0 is -1, its target -1 + 2 or -1 + 1.
+    assert trainer.update(replace(step, values=None)) == pytest.approx(loss, abs=1e-6)
+
+
+@pytest.mark.parametrize("engine", ["reference", "scalar"])
+def test_double_dqn_values_a_state_without_candidates_as_nothing(make_trainer, engine):
+    trainer = make_trainer(GRAPHS, engine=engine, double=True)
+    step = transitions([2], [[]], [0], [list(range(7))], returns=[-1.0], discounts=[1.0])
+    [predicted] = trainer.engine.states(step.graphs, step.prefix).predicted(
+        trainer.policy, step.actions
+    )[0]
+    loss = trainer.update(replace(step, values=None))
+    assert loss == pytest.approx((predicted.item() + 1.0) ** 2, rel=1e-6)
+
+
 def test_without_a_target_network_the_policy_values_states(make_trainer):
     trainer = make_trainer(GRAPHS, target_refresh=0)
     assert trainer.target is trainer.policy
