@@ -48,7 +48,8 @@ def add_parser(subparsers: Any) -> None:
         metavar="GRAPHS",
         nargs="+",
         help="graph files, folders of them, stores (every graph), STORE:INDEX, or generated "
-        "families such as er:n=250,p=0.15,count=20,seed=7 (the graphs of data generate)",
+        "families such as er:n=250,p=0.15,count=20,seed=7 (the graphs of data generate), with "
+        "heaviest=100 of nodes of random weights up to 100",
     )
     parser.add_argument(
         "--problem", default="mvc", help="as for solve, or FILE.py:CLASS (default: mvc)"
@@ -103,9 +104,10 @@ def add_parser(subparsers: Any) -> None:
         metavar="NAME,…",
         help="what to compare with: greedy (the problem's heuristics, for vertex cover by maximum, "
         "minimum and inverse degree, and two-message); exact (CP-SAT), highs (HiGHS), gurobi and "
-        "cplex for vertex cover, independent set, clique and dominating set, kamis (ReduMIS, which "
-        "proves nothing) for the first three; exact also for small graphs of other problems; and a "
-        "CSV file of best known values with a column graph (default: nothing)",
+        "cplex for vertex cover and independent set, also of weighted nodes, clique and dominating "
+        "set, kamis (ReduMIS, which proves nothing) for the first three without weights; exact "
+        "also for small graphs of other problems; and a CSV file of best known values with a column "
+        "graph (default: nothing)",
     )
     parser.add_argument(
         "--limit",
