@@ -106,8 +106,8 @@ def add_parser(subparsers: Any) -> None:
         "minimum and inverse degree, and two-message); exact (CP-SAT), highs (HiGHS), gurobi and "
         "cplex for vertex cover and independent set, also of weighted nodes, clique and dominating "
         "set, kamis (ReduMIS, which proves nothing) for the first three without weights; exact "
-        "also for small graphs of other problems; and a CSV file of best known values with a column "
-        "graph (default: nothing)",
+        "also for small graphs of other problems; and a CSV file of best known values with a "
+        "column graph (default: nothing)",
     )
     parser.add_argument(
         "--limit",
