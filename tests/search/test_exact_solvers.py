@@ -102,6 +102,8 @@ def test_proven_cut_is_what_brute_force_finds(proving, weights):
         (MVC, "power", 2203),
         (MDS, "karate", 4),
         (MDS, "jazz", 13),
+        (MDS, "email", 210),
+        (MDS, "power", 1481),
     ],
 )
 def test_proven_optimum_of_a_real_graph(shared_data, problem, name, optimum):
