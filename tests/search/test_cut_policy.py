@@ -13,13 +13,22 @@ CUT = MaximumCut()
 # None of these seeds is trained or validated on.
 HELD_OUT = [
     GraphSource("er", nodes=300, p=0.05, count=4, seed=77),
+    GraphSource("er", nodes=301, p=0.15, count=4, seed=77),
     GraphSource("er", nodes=600, p=0.008, count=4, seed=77),
     GraphSource("torus", nodes=324, weights="signs", count=4, seed=77),
     GraphSource("planar", nodes=300, d=2, count=4, seed=77),
     GraphSource("planar", nodes=300, d=2, weights="signs", count=4, seed=77),
     GraphSource("ba", nodes=300, d=3, count=4, seed=77),
 ]
-BEST_KNOWN = {"G14": 3064, "G22": 13359, "G32": 1410, "G39": 2408, "G43": 6660, "G55": 10299}
+BEST_KNOWN = {
+    "G1": 11624,
+    "G14": 3064,
+    "G22": 13359,
+    "G32": 1410,
+    "G39": 2408,
+    "G43": 6660,
+    "G55": 10299,
+}
 
 
 def cut(graph, policy):
