@@ -69,7 +69,7 @@ def add_parser(subparsers: Any) -> None:
         "--select",
         action="append",
         metavar="one|adaptive|paper|FILE",
-        help="nodes that a policy chooses a step; may be repeated (default: adaptive)",
+        help="nodes that a policy chooses a step; may be repeated (default: as solve)",
     )
     parser.add_argument(
         "--engine", default="auto", metavar="NAME", help="what solve takes (default: auto)"
@@ -193,7 +193,7 @@ def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:
     common = SolveSettings(
         problem=args.problem, reduce=args.reduce, polish=args.polish, seed=args.seed
     )
-    selects = list(dict.fromkeys(args.select or ["adaptive"]))
+    selects = list(dict.fromkeys(args.select or [None]))
     methods: dict[str, Method] = {}
     problem = problem_by_name(args.problem)
     for policy in args.policy or [find_approach(problem, None, args.engine).name]:

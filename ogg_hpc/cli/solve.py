@@ -67,11 +67,10 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--select",
-        default="adaptive",
         metavar="one|adaptive|paper|FILE",
         help="nodes chosen a step: one, adaptive (0.1 %% of all nodes while more than half are "
         "candidates, fewer as these get few), paper (8, 4, 2, 1 in the same way), or a TOML table "
-        "(default: adaptive)",
+        "(default: adaptive; for mds one)",
     )
     parser.add_argument(
         "--engine",

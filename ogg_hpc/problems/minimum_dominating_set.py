@@ -24,6 +24,8 @@ class MinimumDominatingSet(Problem):
     name: ClassVar[str] = "mds"
     maximize: ClassVar[bool] = False
     several_at_once: ClassVar[bool] = True
+    # Good nodes are near one another, and what one has dominated the next need not.
+    select: ClassVar[str] = "one"
 
     def candidates(self, solution: PartialSolution, degrees: Any, batch: Residual) -> Any:
         """Return the nodes that would dominate an active one; see `Problem.candidates`."""

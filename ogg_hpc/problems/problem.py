@@ -116,6 +116,9 @@ class Problem(ABC):
         ``node * sides + side``.
     several_at_once
         Whether any candidates may be chosen in one step; if not, it is solved one node a step.
+    select
+        The schedule by default, as ``--select`` takes it: ``one`` where several nodes a step make
+        solutions worse.
     residual
         Whether the rules look at active nodes alone; a search may then drop all others from
         its arrays.
@@ -127,6 +130,7 @@ class Problem(ABC):
     uses_node_weights: ClassVar[bool] = False
     sides: ClassVar[int] = 1
     several_at_once: ClassVar[bool] = False
+    select: ClassVar[str] = "adaptive"
     residual: ClassVar[bool] = False
 
     # Rules over a row-partitioned batch.

@@ -150,12 +150,7 @@ class CoverageMessages(MessageNetwork):
 
     def misfit(self, problem: Problem) -> str | None:
         """See `MessageNetwork.misfit`."""
-        rules, own = MinimumDominatingSet, type(problem)
-        if (
-            isinstance(problem, rules)
-            and own.candidates is rules.candidates
-            and own.choose is rules.choose
-        ):
+        if _has_rules(problem, MinimumDominatingSet):
             return None
         return f"finds dominating sets by their own rules, not {problem.name}"
 
@@ -214,12 +209,7 @@ class CutMessages(MessageNetwork):
 
     def misfit(self, problem: Problem) -> str | None:
         """See `MessageNetwork.misfit`."""
-        rules, own = MaximumCut, type(problem)
-        if (
-            isinstance(problem, rules)
-            and own.candidates is rules.candidates
-            and own.choose is rules.choose
-        ):
+        if _has_rules(problem, MaximumCut):
             return None
         return f"places nodes on sides by the rules of maximum cut, not {problem.name}"
 
@@ -262,9 +252,10 @@ NETWORKS: dict[str, MessageNetwork] = {
 
 def has_cover_rules(problem: Problem) -> bool:
     """Return whether a step's rules are those of vertex cover, which scalar engines follow."""
-    rules, own = MinimumVertexCover, type(problem)
-    return (
-        isinstance(problem, rules)
-        and own.candidates is rules.candidates
-        and own.choose is rules.choose
-    )
+    return _has_rules(problem, MinimumVertexCover)
+
+
+def _has_rules(problem: Problem, of: type[Problem]) -> bool:
+    """Return whether a step's rules are those of a problem: a subclass may have others."""
+    own = type(problem)
+    return isinstance(problem, of) and own.candidates is of.candidates and own.choose is of.choose

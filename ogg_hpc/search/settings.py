@@ -22,8 +22,9 @@ class SolveSettings:
     policy_class
         ``FILE.py:CLASS`` of the user's own network, if the parameter file is of one.
     select
-        Nodes chosen a step: ``one``, ``adaptive``, or a TOML file. A problem that does not allow
-        several at once is always solved with ``one``.
+        Nodes chosen a step: ``one``, ``adaptive``, ``paper``, or a TOML file; None for the
+        problem's default. A problem that does not allow several at once is always solved with
+        ``one``.
     engine
         ``reference`` (any network, and messages), ``frontier`` (structure2vec, by what a step
         changes), ``scalar`` (structure2vec of up to two layers and messages, by integers; many
@@ -53,7 +54,7 @@ class SolveSettings:
     problem: str = "mvc"
     policy: str | None = None
     policy_class: str | None = None
-    select: str = "adaptive"
+    select: str | None = None
     engine: str = "auto"
     refresh_above: float = 0.05
     collective: str = "allgather"

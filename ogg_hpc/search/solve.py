@@ -223,7 +223,8 @@ def _check(settings: SolveSettings) -> tuple[Problem, Approach, Schedule]:
         raise SettingsError("refresh_above must not be negative, and finite")
     if not 0 <= settings.polish < math.inf:
         raise SettingsError("polish takes seconds: a finite number, 0 for no local search")
-    problem, schedule = problem_by_name(settings.problem), load_schedule(settings.select)
+    problem = problem_by_name(settings.problem)
+    schedule = load_schedule(settings.select or problem.select)
     approach = find_approach(problem, settings.policy, settings.engine)
     if settings.samples < 1:
         raise SettingsError("samples must be at least 1")

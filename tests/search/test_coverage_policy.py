@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ogg_hpc
+from ogg_hpc.graphs.generators import barabasi_albert
 from ogg_hpc.problems.graph_input import read_undirected
 from ogg_hpc.training.graphs import generate
 from ogg_hpc.training.settings import GraphSource
@@ -49,3 +50,11 @@ def test_sets_are_smaller_than_those_of_greedy_on_a_real_graph(shared_data, name
         found = size(graph, None, select)
         assert found < size(graph, "greedy")
         assert found <= most
+
+
+def test_one_node_a_step_is_the_default_and_more_are_on_demand():
+    graph = barabasi_albert(2000, 2, seed=3)
+    assert ogg_hpc.solve(graph, "mds").record["select"] == "one"
+    adaptive = ogg_hpc.solve(graph, "mds", select="adaptive").record
+    assert adaptive["select"] == "adaptive"
+    assert adaptive["steps"] < adaptive["objective"]
