@@ -58,6 +58,9 @@ class Graph:
         What a reader noticed and the user should know.
     node_weights : (n,) float64, optional
         Positive finite weights of the nodes; None where each node counts 1.
+    unread_node_weights : str
+        What is wrong with weights of nodes that the source of the graph gives; empty where nothing
+        is. Only a problem that uses them has to complain.
     """
 
     row_offsets: NDArray[np.int64]
@@ -70,6 +73,7 @@ class Graph:
     duplicates: int = 0
     warnings: tuple[str, ...] = ()
     node_weights: NDArray[np.float64] | None = None
+    unread_node_weights: str = ""
 
     @property
     def n(self) -> int:
@@ -172,7 +176,20 @@ class Graph:
             raise SettingsError(
                 f"node {node} has weight {weights[bad[0]]:g}; expected a positive finite number"
             )
-        return replace(self, node_weights=weights)
+        return replace(self, node_weights=weights, unread_node_weights="")
+
+    def with_unread_node_weights(self, fault: str, where: str = "") -> Graph:
+        """Return the graph as one whose source gives weights of nodes that cannot be used.
+
+        Parameters
+        ----------
+        fault
+            What is wrong with them; it becomes a warning.
+        where
+            What stands before it for those who need the weights: file and line.
+        """
+        warning = f"weights of nodes are not read: {fault}"
+        return replace(self, warnings=(*self.warnings, warning), unread_node_weights=where + fault)
 
     def to_undirected(self) -> Graph:
         """Return the graph with every arc taken as an undirected edge."""
@@ -186,6 +203,7 @@ class Graph:
             duplicates=self.duplicates + merged.duplicates,
             warnings=self.warnings,
             node_weights=self.node_weights,
+            unread_node_weights=self.unread_node_weights,
         )
 
     @staticmethod
@@ -282,7 +300,8 @@ class Graph:
     def from_networkx(graph: Any, *, weight: str = "weight") -> Graph:
         """Build a graph from a NetworkX graph; edges without the weight attribute count 1.
 
-        So do nodes: their attribute of the same name gives the weights of nodes.
+        So do nodes: their attribute of the same name gives the weights of nodes. Where it is not a
+        positive finite number everywhere, they are left out with a warning.
         """
         nodes = list(graph.nodes)
         index = {node: i for i, node in enumerate(nodes)}
@@ -298,7 +317,7 @@ class Graph:
             labels=_labels_from(nodes),
             directed=bool(graph.is_directed()),
         )
-        return built.with_node_weights(weights_of_attribute(graph.nodes(data=weight)))
+        return with_attribute_weights(built, graph.nodes(data=weight))
 
     @staticmethod
     def from_scipy(matrix: Any, node_weights: ArrayLike | None = None) -> Graph:
@@ -328,12 +347,21 @@ class Graph:
         ).with_node_weights(node_weights)
 
 
-def weights_of_attribute(nodes: Iterable[tuple[Any, Any]]) -> list[float] | None:
-    """Return the weights among pairs of a node and its attribute: 1 for None, None if all are."""
-    given = [value for _, value in nodes]
-    if all(value is None for value in given):
-        return None
-    return [1.0 if value is None else float(value) for value in given]
+def with_attribute_weights(
+    graph: Graph, nodes: Iterable[tuple[Any, Any]], where: str = ""
+) -> Graph:
+    """Return a graph with the weights among pairs of a node and its attribute.
+
+    Nodes whose attribute is None weigh 1; where all do, there are no weights. Where one is no
+    positive finite number, weights are left out with a warning, as `with_unread_node_weights` does.
+    """
+    given = [1 if value is None else value for _, value in nodes]
+    if all(value == 1 for value in given):
+        return graph
+    try:
+        return graph.with_node_weights([float(value) for value in given])
+    except (SettingsError, TypeError, ValueError) as error:
+        return graph.with_unread_node_weights(str(error), where)
 
 
 def _labels_from(nodes: list[Any]) -> Labels | None:

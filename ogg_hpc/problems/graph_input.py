@@ -45,7 +45,17 @@ def without_unused_weights(graph: Graph, problem: Problem) -> Graph:
 
     Weights of nodes that are dropped so are a warning of the graph: the weighted problem may be
     meant.
+
+    Raises
+    ------
+    SettingsError
+        Weights of nodes that belong to the problem could not be read.
     """
+    if problem.uses_node_weights and graph.unread_node_weights:
+        raise SettingsError(
+            f"{graph.unread_node_weights}; {problem.name} takes one positive weight of each node, "
+            "which --node-weights gives in a file of their own"
+        )
     if not problem.uses_weights:
         graph = graph.unweighted()
     if graph.node_weights is None or problem.uses_node_weights:

@@ -52,6 +52,24 @@ def test_weights_that_a_problem_does_not_use_are_a_warning(ogg, star):
     assert ogg("verify", "star.graph", "star.mvc.json")[2] == warning
 
 
+def test_only_weighted_problems_complain_of_weights_that_cannot_be_read(ogg, star):
+    (star / "star.graph").write_text("4 3 10\n5 2 3 4\n0 1\n1 1\n2 1\n")
+    fault = "node 2 has weight 0; expected a positive finite number"
+    code, _, err = ogg("solve", "star.graph", "--policy", "max-degree")
+    assert (code, err) == (0, f"warning: star.graph: weights of nodes are not read: {fault}\n")
+    for problem in ("mwvc", "mwis"):
+        for command in ("solve", "evaluate"):
+            code, _, err = ogg(command, "star.graph", "--problem", problem)
+            assert code == 2
+            assert err.startswith(f"ogg-hpc: star.graph:3: {fault}; {problem} takes")
+            assert "--node-weights" in err
+    (star / "weights.txt").write_text("1 5\n2 1\n3 1\n4 1.5\n")
+    for problem, objective in [("mwvc", 3.5), ("mwis", 5)]:
+        options = ["--problem", problem, "--node-weights", "weights.txt", "--json"]
+        code, out, _ = ogg("solve", "star.graph", *options)
+        assert (code, json.loads(out)["objective"]) == (0, objective)
+
+
 def test_evaluate_compares_by_weight(ogg, star):
     arguments = ["star.edges", "--problem", "mwvc", "--policy", "degree-weight"]
     options = ["--node-weights", "weights.txt", "--against", "greedy", "--json"]

@@ -18,6 +18,16 @@ def test_networkx_attribute_counts_1_where_it_is_missing():
     assert Graph.from_networkx(path, weight="cost").node_weights.tolist() == [1, 1, 0.5]
 
 
+@pytest.mark.parametrize(("value", "words"), [(0, "has weight 0"), ("heavy", "heavy")])
+def test_networkx_attributes_that_are_no_weights_are_a_warning(value, words):
+    path = nx.path_graph(3)
+    path.nodes[1]["weight"] = value
+    graph = Graph.from_networkx(path)
+    assert graph.node_weights is None
+    assert words in graph.unread_node_weights
+    assert graph.warnings == (f"weights of nodes are not read: {graph.unread_node_weights}",)
+
+
 def test_scipy_matrix_takes_them_apart():
     matrix = scipy.sparse.csr_array(np.array([[0, 1], [1, 0]]))
     assert Graph.from_scipy(matrix).node_weights is None

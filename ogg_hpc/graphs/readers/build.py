@@ -75,6 +75,16 @@ def add_node_weights(path: Path, graph: Graph, weights: Weights, rows: Ids | Non
     return graph if (weights == 1).all() else graph.with_node_weights(weights)
 
 
+def leave_node_weights_out(graph: Graph, error: InputError) -> Graph:
+    """Return the graph of a file whose weights of nodes are not what `add_node_weights` takes.
+
+    Formats allow more: weights of 0, several of each node, or lines of another meaning. Problems
+    without weights of nodes can do with such a file.
+    """
+    _, fault, _ = error.args
+    return graph.with_unread_node_weights(fault, str(error).removesuffix(fault))
+
+
 def conflict(path: Path, error: ConflictingWeightsError, line: int | None = None) -> InputError:
     """Return the complaint about two weights of one edge, to be raised."""
     u, v, w1, w2 = error.args[:4]

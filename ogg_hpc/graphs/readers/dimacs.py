@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers import edgelist
-from ogg_hpc.graphs.readers.build import add_node_weights
+from ogg_hpc.graphs.readers.build import add_node_weights, leave_node_weights_out
 from ogg_hpc.graphs.readers.headed import is_headed, read_edges, read_header
 from ogg_hpc.graphs.readers.node_weights import weights_by_label
 from ogg_hpc.graphs.readers.text import Text, is_int64, show
@@ -43,7 +44,8 @@ def read(text: Text, directed: bool | None) -> Graph:
     the file is an edge list. Edges are ``e u v`` or ``u v``, with an optional weight. Ids are
     1 … n; under a bare header ``n m`` they are 0 … n - 1 if id 0 occurs. Lines that start with
     ``c``, ``#`` or ``%`` are comments; lines ``n id weight`` give weights of nodes, and nodes
-    without such a line count 1 if others have one.
+    without such a line count 1 if others have one. Other lines of ``n``, as those of flow problems,
+    are skipped with a warning.
     """
     text = text.without(text.starting_with(_COMMENT))
     of_nodes = text.starting_with(b"n")
@@ -66,7 +68,11 @@ def read(text: Text, directed: bool | None) -> Graph:
         graph = edgelist.read(text, directed)
     if not of_nodes.any():
         return graph
-    return add_node_weights(text.path, graph, *weights_by_label(node_lines, graph, "n ID WEIGHT"))
+    try:
+        weights, rows = weights_by_label(node_lines, graph, "n ID WEIGHT")
+        return add_node_weights(text.path, graph, weights, rows)
+    except InputError as error:
+        return leave_node_weights_out(graph, error)
 
 
 def _read_problem(text: Text, number: int) -> tuple[int, int]:

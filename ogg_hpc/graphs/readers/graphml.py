@@ -10,15 +10,15 @@ import networkx as nx
 import numpy as np
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.graphs.graph import Graph, weights_of_attribute
-from ogg_hpc.graphs.readers.build import add_node_weights, build, labels_from
+from ogg_hpc.graphs.graph import Graph, with_attribute_weights
+from ogg_hpc.graphs.readers.build import build, labels_from
 
 
 def read(path: Path, data: bytes, directed: bool | None) -> Graph:
     """Read a GraphML graph; the attributes ``weight`` give the weights of edges and of nodes.
 
-    An edge or a node without the attribute counts 1 where others have it. Labels are the ids of
-    the nodes.
+    An edge or a node without the attribute counts 1 where others have it. Weights of nodes that are
+    not positive numbers are left out with a warning. Labels are the ids of the nodes.
     """
     try:
         graph = nx.read_graphml(io.BytesIO(data))
@@ -37,10 +37,6 @@ def read(path: Path, data: bytes, directed: bool | None) -> Graph:
             weights = np.array([1.0 if weight is None else float(weight) for weight in given])
         except (TypeError, ValueError) as error:
             raise InputError(path, f"an edge weight is not a number ({error})") from None
-    try:
-        node_weights = weights_of_attribute(graph.nodes(data="weight"))
-    except (TypeError, ValueError) as error:
-        raise InputError(path, f"a node weight is not a number ({error})") from None
     built = build(
         path,
         len(nodes),
@@ -50,4 +46,4 @@ def read(path: Path, data: bytes, directed: bool | None) -> Graph:
         labels=labels_from(nodes),
         directed=directed is not False and bool(graph.is_directed()),
     )
-    return built if node_weights is None else add_node_weights(path, built, np.array(node_weights))
+    return with_attribute_weights(built, graph.nodes(data="weight"), f"{path}: ")

@@ -8,8 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.readers.build import add_node_weights, build, is_symmetric, one_based
+from ogg_hpc.graphs.readers.build import (
+    add_node_weights,
+    build,
+    is_symmetric,
+    leave_node_weights_out,
+    one_based,
+)
 from ogg_hpc.graphs.readers.text import Text, first_bad, integers, is_int64, show
 
 
@@ -40,7 +47,8 @@ def read_header(text: Text) -> Header | None:
     flags = tokens[2].decode().zfill(3) if len(tokens) > 2 else "000"
     if len(flags) > 3 or set(flags) - {"0", "1"}:
         return None
-    constraints = int(tokens[3]) if len(tokens) == 4 else int(flags[1])
+    constraints = int(tokens[3]) if len(tokens) == 4 else 0
+    constraints = constraints or int(flags[1])  # METIS takes 0 of them as one, too
     return Header(int(tokens[0]), int(tokens[1]), int(flags[0]), constraints, flags[2] == "1")
 
 
@@ -59,19 +67,15 @@ def sizes_agree(text: Text) -> bool:
 def read(text: Text, directed: bool | None) -> Graph:
     """Read a METIS graph; labels are 1 … n, a node without edges is a blank line.
 
-    ``fmt`` is up to three digits: sizes of nodes, weights of nodes (``ncon`` of them, at most
-    one), weights of edges. Sizes are skipped with a warning. Lines that start with ``%`` are
-    comments. `directed` makes no difference: the format is undirected.
+    ``fmt`` is up to three digits: sizes of nodes, weights of nodes (``ncon`` of them), weights of
+    edges. Sizes are skipped with a warning; so are weights of nodes where they are several or one
+    is 0, both of which the format allows. Lines that start with ``%`` are comments. `directed`
+    makes no difference: the format is undirected.
     """
     header = read_header(text)
     if header is None:
         number = int(text.rows[0]) if text.rows.size else None
         raise text.error("expected a METIS header 'n m [fmt [ncon]]'", number)
-    if header.node_weights > 1:
-        number = int(np.flatnonzero((text.counts > 0) & ~text.starting_with(b"%"))[0])
-        raise text.error(
-            f"declares {header.node_weights} weights of each node; one can be read", number
-        )
     lines = _adjacency_lines(text)
     n = header.n
     # A last node without edges may share its line with the end of the file.
@@ -106,7 +110,13 @@ def read(text: Text, directed: bool | None) -> Graph:
     graph = _build(text, header, u, v, weights, lines[u])
     if not header.node_weights:
         return graph
-    return add_node_weights(text.path, graph, values[column == -1].astype(np.float64), lines)
+    try:
+        if header.node_weights > 1:
+            raise text.error(f"{header.node_weights} weights of each node; one can be read")
+        node_weights = values[column == -1].astype(np.float64)
+        return add_node_weights(text.path, graph, node_weights, lines)
+    except InputError as error:
+        return leave_node_weights_out(graph, error)
 
 
 def _build(

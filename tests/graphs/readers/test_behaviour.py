@@ -16,6 +16,10 @@ from ogg_hpc.graphs.readers.node_weights import read_node_weights
 from ogg_hpc.graphs.shards import write_shards
 
 BANNER = "%%MatrixMarket matrix coordinate"
+GRAPHML = """<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="w" for="node" attr.name="weight" attr.type="{}"/><graph edgedefault="undirected">
+<node id="1"><data key="w">{}</data></node><node id="2"/><edge source="1" target="2"/>
+</graph></graphml>"""
 
 
 @pytest.fixture
@@ -76,15 +80,8 @@ REFUSED = {
     "METIS odd": ("2 1 1\n2 5 1\n1 5\n", "metis", 2, "pairs"),
     "METIS weights": ("2 1 1\n2 5\n1 6\n", "metis", 3, "two weights"),
     "METIS word": ("2 1\n2\nx\n", "metis", 3, "'x'"),
-    "METIS several weights": ("%\n2 1 10 2\n7 7 2\n8 8 1\n", None, 2, "declares 2 weights"),
-    "METIS weight 0": ("2 1 10\n7 2\n0 1\n", None, 3, "node 2 has weight 0"),
     "METIS no weight": ("2 1 11\n7 2 1\n\n", "metis", 3, "the node's weight and pairs"),
     "METIS cut weights": ("3 1 10\n7 2\n7 1\n", "metis", None, "expected 3 adjacency lines"),
-    "DIMACS node": ("p edge 2 1\nn 3 4\ne 1 2\n", None, 2, "node 3 is not in the graph"),
-    "DIMACS node weight": ("p edge 2 1\nn 1 -4\ne 1 2\n", None, 2, "node 1 has weight -4"),
-    "DIMACS node weight word": ("p edge 2 1\nn 1 x\ne 1 2\n", None, 2, "'x'"),
-    "DIMACS node twice": ("p edge 2 1\nn 1 4\nn 1 4\ne 1 2\n", None, 3, "on line 2"),
-    "DIMACS node line": ("p edge 2 1\nn 1\ne 1 2\n", None, 2, "expected 'n ID WEIGHT'"),
     "METIS fmt": ("2 1 7\n2\n1\n", "metis", 1, "METIS header"),
     "matrix type": (f"{BANNER} complex general\n", None, 1, "pattern|integer|real"),
     "matrix array": ("%%MatrixMarket matrix array real general\n", None, 1, "coordinate"),
@@ -261,6 +258,37 @@ def test_graphml_weights_of_nodes(read):
     file = io.BytesIO()
     nx.write_graphml(path, file)
     assert read(file.getvalue()).node_weights.tolist() == [1, 2.5, 1]
+
+
+# Each row: content, words of the warning, what stands before them in an error.
+UNREAD_NODE_WEIGHTS = {
+    "METIS several weights": ("%\n2 1 10 2\n7 7 2\n8 8 1\n", "2 weights of each node", " "),
+    "METIS sizes, several weights": ("2 1 111 2\n9 7 7 2 1\n9 8 8 1 1\n", "2 weights of each", " "),
+    "METIS weight 0": ("2 1 10\n7 2\n0 1\n", "node 2 has weight 0", "3: "),
+    "METIS weight 0, ncon 0": ("2 1 10 0\n7 2\n0 1\n", "node 2 has weight 0", "3: "),
+    "DIMACS node": ("p edge 2 1\nn 3 4\ne 1 2\n", "node 3 is not in the graph", "2: "),
+    "DIMACS node weight": ("p edge 2 1\nn 1 -4\ne 1 2\n", "node 1 has weight -4", "2: "),
+    "DIMACS flow": ("p edge 2 1\nn 1 s\nn 2 t\ne 1 2\n", "weight 's' is not", "2: "),
+    "DIMACS node twice": ("p edge 2 1\nn 1 4\nn 1 4\ne 1 2\n", "already, on line 2", "3: "),
+    "DIMACS node line": ("p edge 2 1\nn 1\ne 1 2\n", "expected 'n ID WEIGHT'", "2: "),
+    "GraphML word": (GRAPHML.format("string", "heavy"), "heavy", " "),
+    "GraphML weight 0": (GRAPHML.format("double", 0), "node 1 has weight 0", " "),
+}
+
+
+@pytest.mark.parametrize("case", UNREAD_NODE_WEIGHTS)
+def test_weights_of_nodes_that_formats_allow_but_no_problem_takes_are_a_warning(
+    read, tmp_path, case
+):
+    content, words, before = UNREAD_NODE_WEIGHTS[case]
+    graph = read(content)
+    assert edges_of(graph) == {(1, 2): 1}
+    assert graph.node_weights is None
+    assert graph.warnings[-1].startswith("weights of nodes are not read: ")
+    assert words in graph.warnings[-1]
+    assert graph.unread_node_weights.startswith(f"{tmp_path / 'graph.txt'}:{before}")
+    assert words in graph.to_undirected().unread_node_weights
+    assert graph.with_node_weights([2, 3]).unread_node_weights == ""
 
 
 @pytest.mark.parametrize(
