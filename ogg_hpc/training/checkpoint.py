@@ -21,8 +21,9 @@ FORMAT = "ogg-hpc-checkpoint/1"
 def save_checkpoint(path: Path, trainer: Trainer, progress: dict[str, Any]) -> None:
     """Write the learning state of all groups (collective).
 
-    The file is an ``.npz`` archive, whose members carry checksums: parameters, target network
-    and Adam's moments once, and for each group its replay buffer and episode count.
+    The file is an ``.npz`` archive, whose members carry checksums: parameters, target network,
+    averaged parameters and Adam's moments once, and for each group its replay buffer and episode
+    count.
 
     Parameters
     ----------
@@ -40,10 +41,9 @@ def save_checkpoint(path: Path, trainer: Trainer, progress: dict[str, Any]) -> N
 
     def write() -> None:
         arrays: dict[str, NDArray[Any]] = {}
-        for name, value in trainer.policy.state_dict().items():
-            arrays[f"policy/{name}"] = value.cpu().numpy()
-        for name, value in trainer.target.state_dict().items():
-            arrays[f"target/{name}"] = value.cpu().numpy()
+        for network, policy in trainer.networks.items():
+            for name, value in policy.state_dict().items():
+                arrays[f"{network}/{name}"] = value.cpu().numpy()
         for index, moments in trainer.optimizer.state_dict()["state"].items():
             for name, value in moments.items():
                 arrays[f"adam/{index}/{name}"] = value.cpu().numpy()
@@ -91,8 +91,8 @@ def load_checkpoint(
             if name.startswith(prefix)
         }
 
-    for network, prefix in ((trainer.policy, "policy/"), (trainer.target, "target/")):
-        network.load_state_dict({k: torch.from_numpy(v) for k, v in part(prefix).items()})
+    for network, policy in trainer.networks.items():
+        policy.load_state_dict({k: torch.from_numpy(v) for k, v in part(f"{network}/").items()})
     moments: dict[int, dict[str, torch.Tensor]] = {}
     for name, value in part("adam/").items():
         index, _, key = name.partition("/")

@@ -53,7 +53,7 @@ class QLearner:
             )
         )
         comm.on_all(lambda: _check_rules(policy, problem))
-        self._problem, self._policy = problem, policy
+        self._problem = problem
         policy.to(comm.device.name)
         parallel = settings.parallel
         self._engine = make_engine(
@@ -107,7 +107,7 @@ class QLearner:
 
     def ratios(self) -> dict[str, float]:
         """See `Learner.ratios`."""
-        return self.evaluation.ratios(self._policy)
+        return self.evaluation.ratios(self._trainer.averaged)
 
     def check_ranks_agree(self) -> None:
         """See `Learner.check_ranks_agree`."""
@@ -115,7 +115,8 @@ class QLearner:
 
     def save_policy(self, path: Path, training: dict[str, Any]) -> None:
         """See `Learner.save_policy`."""
-        save_policy(path, self._policy, self._settings.policy, self._problem.name, training)
+        policy = self._trainer.averaged
+        save_policy(path, policy, self._settings.policy, self._problem.name, training)
 
     def save(self, path: Path, progress: dict[str, Any]) -> None:
         """See `Learner.save`."""

@@ -88,6 +88,11 @@ class LearningSettings:
         1.0, "what the step size is multiplied by, little by little, in `learning_rate_steps`"
     )
     learning_rate_steps: int = setting(1000, "environment steps that this takes")
+    averaging: float = setting(
+        0.0,
+        "decay, at each gradient step, of the moving average of the parameters that is evaluated "
+        "and kept; 0 = the parameters themselves",
+    )
     epsilon_start: float = setting(0.9, "share of random actions at the first step")
     epsilon_end: float = setting(0.1, "share of random actions after `epsilon_steps`")
     epsilon_steps: int = setting(500, "environment steps over which epsilon falls linearly")
@@ -120,6 +125,8 @@ class LearningSettings:
         for name in ("gamma", "epsilon_start", "epsilon_end"):
             if not 0 <= getattr(self, name) <= 1:
                 raise SettingsError(f"learning.{name} must be in [0, 1]")
+        if not 0 <= self.averaging < 1:
+            raise SettingsError("learning.averaging must be in [0, 1)")
 
     def step_size(self, step: int) -> float:
         """Return the step size of Adam at an environment step."""

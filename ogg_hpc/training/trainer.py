@@ -49,6 +49,8 @@ class Trainer:
     References
     ----------
     .. [1] van Hasselt et al., "Deep reinforcement learning with double Q-learning", AAAI 2016.
+    .. [2] Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", SIAM
+       Journal on Control and Optimization 30, 1992.
     """
 
     def __init__(
@@ -68,6 +70,8 @@ class Trainer:
         self.settings, self.seed = settings, seed
         # Without a target network the policy itself values the states that follow.
         self.target = copy.deepcopy(policy) if settings.target_refresh else policy
+        # What is evaluated and kept; without averaging, the policy itself.
+        self.averaged = copy.deepcopy(policy) if settings.averaging else policy
         self.optimizer = torch.optim.Adam(policy.parameters(), lr=settings.learning_rate)
         self.replay = ReplayBuffer(
             settings.replay, settings.n_step, settings.gamma, settings.targets == "stored"
@@ -176,6 +180,8 @@ class Trainer:
                 "the loss is no longer finite; lower learning.learning_rate"
             ).shared()
         self.optimizer.step()
+        if self.averaged is not self.policy:
+            self._average_parameters()
         return mean_loss
 
     def _values(self, states: States) -> NDArray[np.float64]:
@@ -206,6 +212,14 @@ class Trainer:
             start += parameter.numel()
         return float(total[-1])
 
+    def _average_parameters(self) -> None:
+        """Move the exponential moving average of the parameters to the present ones [2]_."""
+        with torch.no_grad():
+            for mean, present in zip(
+                self.averaged.parameters(), self.policy.parameters(), strict=True
+            ):
+                mean.lerp_(present, 1 - self.settings.averaging)
+
     def refresh_target(self, step: int) -> None:
         """Copy the parameters into the target network when that is due."""
         every = self.settings.target_refresh
@@ -213,6 +227,11 @@ class Trainer:
             self.target.load_state_dict(self.policy.state_dict())
 
     # State.
+
+    @property
+    def networks(self) -> dict[str, Policy]:
+        """The networks whose parameters make up the learning state, by name."""
+        return {"policy": self.policy, "target": self.target, "averaged": self.averaged}
 
     def resume(self, episodes: int, replay: dict[str, NDArray[Any]]) -> None:
         """Take up the running episode of a checkpoint again."""

@@ -50,10 +50,13 @@ def run(comm, folder, ranks_per_graph, interrupted):
         "model": {"width": 8},
         "train": [{"family": "er", "nodes": [8, 14], "p": 0.3, "count": 8}],
         "validation": [{"family": "er", "nodes": 12, "p": 0.3, "count": 3, "seed": 9}],
-        "learning": {"steps": 24, "batch": 8, "tau": 2, "epsilon_steps": 12, "target_refresh": 5},
+        "learning": {
+            "steps": 24, "batch": 8, "tau": 2, "epsilon_steps": 12, "target_refresh": 5,
+            "averaging": 0.9,
+        },
         "parallel": {"ranks_per_graph": ranks_per_graph},
         "output": {"checkpoint_every": 24, "evaluate_every": 12, "tensorboard": False},
-    }
+    }  # fmt: skip
     if interrupted:
         learning = {**document["learning"], "steps": 12}
         output = {**document["output"], "checkpoint_every": 12}
@@ -77,7 +80,11 @@ def run(comm, folder, ranks_per_graph, interrupted):
             if f"group/{group}/actions" in arrays
         ],
         "parameters": np.concatenate(
-            [value.ravel() for name, value in sorted(arrays.items()) if name.startswith("policy/")]
+            [
+                v.ravel()
+                for name, v in sorted(arrays.items())
+                if name.startswith(("policy/", "averaged/"))
+            ]
         ).tolist(),
         "ratios": [row["ratio"] for row in rows if "ratio" in row],
     }

@@ -190,6 +190,24 @@ def test_stored_targets_and_no_target_network_resume_too(small_settings, tmp_pat
     assert same_state(tmp_path / "part", tmp_path / "whole")
 
 
+def test_averaged_parameters_are_kept_and_resume_bit_for_bit(whole, small_settings, tmp_path):
+    learning = {"averaging": 0.9}
+    run(small_settings(learning=learning), tmp_path / "whole")
+    run(small_settings(learning={**learning, "steps": 8}), tmp_path / "part")
+    run(resume_settings(tmp_path / "part", ["learning.steps=24"]), tmp_path / "part", resume=True)
+    assert same_state(tmp_path / "part", tmp_path / "whole")
+    assert same_policy(tmp_path / "part" / "last.npz", tmp_path / "whole" / "last.npz")
+    kept = load_policy(str(tmp_path / "whole" / "last.npz"), "mvc").policy().state_dict()
+    state = checkpoint(tmp_path / "whole")
+    for name, value in kept.items():
+        np.testing.assert_array_equal(state[f"averaged/{name}"], value)
+    # What is learned does not depend on it.
+    plain = checkpoint(whole)
+    learned = [name for name in plain if not name.startswith("averaged/")]
+    assert all(np.array_equal(state[name], plain[name]) for name in learned)
+    assert not same_policy(tmp_path / "whole" / "last.npz", whole / "last.npz")
+
+
 @pytest.mark.parametrize("change", ["learning.gamma=0.5", "seed=1", "model.width=4"])
 def test_resume_with_other_settings_is_refused(whole, change):
     before = (whole / "metrics.jsonl").read_bytes()

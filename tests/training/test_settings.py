@@ -81,6 +81,7 @@ def test_epsilon_falls_linearly_and_stays():
         (LearningSettings, {"epsilon_end": 1.5}, r"learning.epsilon_end must be in \[0, 1\]"),
         (LearningSettings, {"gamma": 1.5}, r"learning.gamma must be in \[0, 1\]"),
         (LearningSettings, {"target_refresh": -1}, "learning.target_refresh must not be negative"),
+        (LearningSettings, {"averaging": 1.0}, r"learning.averaging must be in \[0, 1\)"),
         (ParallelSettings, {"ranks_per_graph": -1}, "parallel.ranks_per_graph must not be"),
         (
             ParallelSettings,

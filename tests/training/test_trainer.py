@@ -203,6 +203,23 @@ def test_without_a_target_network_the_policy_values_states(make_trainer):
     assert trainer.target is trainer.policy
 
 
+def test_averaged_parameters_are_an_exponential_moving_average(make_trainer):
+    trainer = make_trainer(GRAPHS, averaging=0.75)
+    theta = [trainer.policy.theta7.detach().clone()]
+    for _ in range(3):
+        trainer.update(MIXED)
+        theta.append(trainer.policy.theta7.detach().clone())
+    # 0.75^3 of the start, then 1/4 0.75^2, 1/4 0.75 and 1/4.
+    mean = (27 * theta[0] + 9 * theta[1] + 12 * theta[2] + 16 * theta[3]) / 64
+    np.testing.assert_allclose(trainer.averaged.theta7.detach(), mean, rtol=0, atol=1e-12)
+    assert not torch.equal(theta[3], theta[0])
+
+
+def test_without_averaging_the_policy_itself_is_kept(make_trainer):
+    trainer = make_trainer(GRAPHS)
+    assert trainer.averaged is trainer.policy
+
+
 def test_greedy_acting_follows_the_policy(make_trainer, degree_policy, star):
     trainer = make_trainer([star(4)], degree_policy(), epsilon_start=0.0, epsilon_end=0.0)
     assert [trainer.act(step) for step in range(3)] == [None, -1 / 5, -1 / 5]
