@@ -97,6 +97,7 @@ def by_highs(arrays: Arrays, left: Callable[[], float], tell: Tell) -> None:
     solver.silent()
     solver.passModel(model)
     solver.setOptionValue("threads", 1)
+    solver.setOptionValue("mip_rel_gap", 0.0)  # 1e-4 by default: many nodes of a large solution
     solver.setOptionValue("time_limit", left())
     solver.run()
     info = solver.getInfo()
@@ -121,6 +122,7 @@ def by_gurobi(arrays: Arrays, left: Callable[[], float], tell: Tell) -> None:
         model.addMConstr(rows, variables, ">", lower)
         variables[:n].Start = np.isin(np.arange(n), arrays["start"]).astype(float)
         model.Params.Threads, model.Params.TimeLimit = 1, left()
+        model.Params.MIPGap = 0.0  # as for HiGHS
         model.optimize()
         if model.SolCount:
             tell(nodes=np.flatnonzero(variables.X[:n] > 0.5).tolist())
@@ -144,6 +146,7 @@ def by_cplex(arrays: Arrays, left: Callable[[], float], tell: Tell) -> None:
     model.MIP_starts.add(cplex.SparsePair(list(range(n)), start), effort)
     model.parameters.threads.set(1)
     model.parameters.timelimit.set(left())
+    model.parameters.mip.tolerances.mipgap.set(0.0)  # as for HiGHS
     model.solve()
     if model.solution.is_primal_feasible():
         values = np.array(model.solution.get_values(0, n - 1))
