@@ -9,8 +9,8 @@ field or own message has changed are looked at again.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,10 @@ from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.cut_messages import SHARES, WHOLE, CutMessageForm, weight_exponents
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.policy_search import SearchResult
+from ogg_hpc.search.scalar_search import search_by
+from ogg_hpc.search.share_pairs import share_pairs_and_row
 from ogg_hpc.search.tournament import key_of, new_tree, row_of, update_many
 
-# Messages that a rank's message of fixed length has room for.
-_ROOM = 32
 # Steps that a lone rank makes between two looks at the clock.
 _STEPS_AT_ONCE = 64
 
@@ -54,20 +54,10 @@ def cut_search(
     SearchResult
         What `search` returns; a lone rank's step times are means over a few steps.
     """
-    engine = CutEngine(comm, block, form)
-    chosen: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-    seconds: list[float] = []
-    while engine.candidates:
-        start, left = time.perf_counter(), engine.candidates
-        actions = engine.advance()
-        if not len(actions):
-            break  # no candidate has a finite score
-        nodes, sides = np.divmod(actions, 2)
-        chosen.append(nodes[sides == 1])
-        seconds += [(time.perf_counter() - start) / len(actions)] * len(actions)
-        if on_step is not None:
-            on_step(len(seconds), np.array([left]))
-    return SearchResult([np.concatenate(chosen)], seconds, engine.adjacency_bytes, "cpu")
+    none = np.empty(0, np.int64)
+    result = search_by(CutEngine(comm, block, form), none, "cpu", on_step)
+    nodes, sides = np.divmod(result.solutions[0], 2)
+    return replace(result, solutions=[nodes[sides == 1]])
 
 
 class CutEngine:
@@ -122,47 +112,29 @@ class CutEngine:
         """Bytes of the lists and weights of touching rows."""
         return sum(int(part.nbytes) for part in self._touching)
 
-    def advance(self) -> NDArray[np.int64]:
+    def advance(self) -> tuple[NDArray[np.int64], int]:
         """Place the best node, or some one after another on a lone rank (collective).
 
         Returns
         -------
-        (k,) int64
-            Actions, ``2 * node + side``, in the order chosen; none without a finite score.
+        actions, steps
+            ``2 * node + side`` in the order chosen, none without a finite score; steps made.
         """
         arrays = (self._lo, self._touching, self._form, self._nodes, self._work)
         if self._comm.size == 1:
             actions = np.empty(_STEPS_AT_ONCE, np.int64)
             made, self._moved = _run(actions, self._moved, *arrays)
             self.candidates -= made
-            return actions[:made]
-        action, change, ids, changes = self._exchange()
-        if action < 0:
-            return np.empty(0, np.int64)
+            return actions[:made], made
+        own = np.array(_best(self._lo, self._form, self._nodes, self._work))
+        ids, changes = (part[: self._moved] for part in self._work[3:])
+        ids, changes, everyone = share_pairs_and_row(self._comm, ids, changes, own)
+        key, action, change = max(everyone.tolist())
+        if key == 0:
+            return np.empty(0, np.int64), 0
         self._moved = _place(action // 2, change, ids, changes, self._moved, *arrays)
         self.candidates -= 1
-        return np.array([action])
-
-    def _exchange(self) -> tuple[int, int, NDArray[np.int64], NDArray[np.int64]]:
-        """Return the best action of all ranks, -1 for none, its change, and all moved messages."""
-        comm, moved = self._comm, self._moved
-        ids, changes = self._work[3][:moved], self._work[4][:moved]
-        # The best action, the number and the first of the messages; the rest, if any, after it.
-        own = np.zeros((1, 4 + 2 * _ROOM), np.int64)
-        first = min(moved, _ROOM)
-        own[0, :3] = _best(self._lo, self._form, self._nodes, self._work)
-        own[0, 3] = moved
-        own[0, 4 : 4 + first] = ids[:first]
-        own[0, 4 + _ROOM : 4 + _ROOM + first] = changes[:first]
-        everyone = comm.allgatherv(own, np.ones(comm.size, np.int64))
-        key, action, change = max(everyone[:, :3].tolist())
-        counts = everyone[:, 3]
-        if counts.max() > _ROOM:
-            ids, changes = comm.allgatherv(ids, counts), comm.allgatherv(changes, counts)
-        else:
-            there = np.arange(_ROOM) < counts[:, None]
-            ids, changes = everyone[:, 4 : 4 + _ROOM][there], everyone[:, 4 + _ROOM :][there]
-        return action if key else -1, change, ids, changes
+        return np.array([action]), 1
 
 
 def _whole_weights(comm: Communicator, block: RowBlock) -> NDArray[np.int64]:
