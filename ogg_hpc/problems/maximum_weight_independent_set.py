@@ -31,7 +31,7 @@ class MaximumWeightIndependentSet(MaximumIndependentSet):
         return weight_of(graph, nodes)
 
     def bound(self, graph: Graph) -> float:
-        """Return the weight of all nodes less the bound on vertex covers, rounded up."""
+        """Return the weight of all nodes less the bound on vertex covers."""
         from ogg_hpc.problems.weighted_bounds import weighted_cover_bound
 
         return less_cover_bound(graph, weighted_cover_bound(graph))

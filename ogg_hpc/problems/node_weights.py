@@ -47,10 +47,9 @@ def weight_of(graph: Graph, nodes: NDArray[np.int64]) -> float:
 def less_cover_bound(graph: Graph, bound: float) -> float:
     """Return the weight of all nodes less a bound on vertex covers: a bound on their complements.
 
-    Rounded up, unless the weights are whole and it is exact.
+    Rounded once, as `weight_of` is, so that no rounded weight of a complement exceeds it.
     """
-    value = weight_of(graph, np.arange(graph.n)) - bound
-    return value if whole_weights(graph).exact else value * (1 + 1e-12)
+    return math.fsum([*node_weights(graph).tolist(), -bound])
 
 
 def whole_weights(graph: Graph, bits: int = _BITS) -> WholeWeights:

@@ -16,7 +16,9 @@ from ogg_hpc.problems.bounds import double_cover_bound
 from ogg_hpc.problems.exact import brute_force
 from ogg_hpc.problems.greedy_weighted_cover import degree_weight_greedy, gwmin, local_ratio
 from ogg_hpc.problems.node_weights import whole_weights
+from ogg_hpc.problems.registry import cover_problem
 from ogg_hpc.problems.weighted_bounds import edge_packing, relaxed_cover
+from ogg_hpc.search.kernel import find_kernel
 
 MWVC, MWIS, MVC = map(problem_by_name, ("mwvc", "mwis", "mvc"))
 
@@ -41,6 +43,22 @@ def test_lightest_covers(graph, cover):
     assert (MWVC.optimum(graph), MWVC.bound(graph)) == (least, least)
     heaviest = graph.node_weights.sum() - least
     assert (MWIS.optimum(graph), MWIS.bound(graph)) == (heaviest, heaviest)
+
+
+@given(weighted_graphs(st.sampled_from([2.0**50, 1e15, 7.0, 0.3, 1e-9]), largest=6))
+@settings(max_examples=60)
+def test_bounds_hold_among_weights_that_sums_round_away(graph):
+    for problem, sign in ((MWVC, 1), (MWIS, -1)):
+        best = problem.objective(graph, brute_force(problem, graph))
+        assert sign * problem.bound(graph) <= sign * best
+        rules = cover_problem(problem) or problem
+        kernel = find_kernel(graph, problem, rules, reduce=True)
+        assert sign * kernel.bound(rules.bound(kernel.graph)) <= sign * best
+
+
+def test_a_bound_on_sets_is_no_less_than_what_its_sum_rounds_away():
+    graph = Graph.from_edges(2, [0], [0]).with_node_weights([2.0**50, 1e-9])
+    assert MWIS.bound(graph) == MWIS.objective(graph, np.array([1])) == 1e-9
 
 
 @given(weighted_graphs(largest=9))
