@@ -75,11 +75,15 @@ class _ChangingGraph:
     ----------
     weights, state : (n,) int64
         What is left of each node's weight, and what has become of the node.
+    degrees, beside, told : (n,) int64
+        Open neighbours, their weight in all as they have told it, and what each node has told:
+        neighbours of a node that gets lighter often, as a hub does, hear of it once in a while.
     steps : (n, 2) int64
         Nodes that are decided on later, in the order in which they gave their weight up, and each
         one's twin, or -1.
-    counts : (3,) int64
-        Nodes that wait, steps, and the weight of I beside that of the kernel.
+    counts : (4,) int64
+        Nodes that wait, steps, the weight of I beside that of the kernel, and the place of the
+        first that waits, in a ring.
     """
 
     def __init__(self, graph: Graph, weights: WholeWeights) -> None:
@@ -87,9 +91,12 @@ class _ChangingGraph:
         self._graph, self._unit = graph, weights.unit
         self._all = int(weights.values.sum())
         self.weights, self.state = weights.values.copy(), np.zeros(n, np.int64)
+        self.degrees, self.told = graph.degrees.copy(), weights.values.copy()
+        of_neighbours = self.weights[graph.columns]
+        self.beside = np.bincount(graph.rows, of_neighbours, graph.n).astype(np.int64)
         self.steps = np.empty((n, 2), np.int64)
-        self.counts = np.array([n, 0, 0])
-        self._waiting, self._waits = np.arange(n)[::-1].copy(), np.ones(n, np.bool_)
+        self.counts = np.array([n, 0, 0, 0])
+        self._waiting, self._waits = np.arange(n), np.ones(n, np.bool_)
 
     def _arrays(self) -> tuple[Any, ...]:
         """Return what all compiled functions share."""
@@ -102,6 +109,9 @@ class _ChangingGraph:
             self._waiting,
             self._waits,
             self.counts,
+            self.degrees,
+            self.beside,
+            self.told,
         )
 
     def leave_out(self, nodes: NDArray[np.int64]) -> None:
@@ -163,7 +173,7 @@ class _ChangingGraph:
 
 
 # The compiled functions below share one tuple, `arrays`:
-# (row_offsets, columns, weights, state, steps, waiting, waits, counts).
+# (row_offsets, columns, weights, state, steps, waiting, waits, counts, degrees, beside, told).
 
 
 @njit(cache=True)
@@ -172,22 +182,33 @@ def _wait(v: Any, arrays: Any) -> None:
     state, waiting, waits, counts = arrays[3], arrays[5], arrays[6], arrays[7]
     if state[v] == _OPEN and not waits[v]:
         waits[v] = True
-        waiting[counts[0]] = v
+        waiting[(counts[3] + counts[0]) % len(waiting)] = v
         counts[0] += 1
 
 
 @njit(cache=True)
-def _let_neighbours_wait(v: Any, arrays: Any) -> None:
-    row_offsets, columns = arrays[:2]
-    for u in columns[row_offsets[v] : row_offsets[v + 1]]:
-        _wait(u, arrays)
+def _tell(v: Any, arrays: Any) -> None:
+    """Let the neighbours know what a node weighs; they wait for the rules again if it is new."""
+    row_offsets, columns, weights = arrays[:3]
+    beside, told = arrays[9:]
+    change = weights[v] - told[v]
+    if change != 0:
+        told[v] = weights[v]
+        for u in columns[row_offsets[v] : row_offsets[v + 1]]:
+            beside[u] += change
+            _wait(u, arrays)
 
 
 @njit(cache=True)
 def _close(v: Any, becomes: Any, arrays: Any) -> None:
     """Close a node; its neighbours wait for the rules again."""
-    arrays[3][v] = becomes
-    _let_neighbours_wait(v, arrays)
+    row_offsets, columns, _, state = arrays[:4]
+    degrees, beside, told = arrays[8:]
+    state[v] = becomes
+    for u in columns[row_offsets[v] : row_offsets[v + 1]]:
+        degrees[u] -= 1
+        beside[u] -= told[v]
+        _wait(u, arrays)
 
 
 @njit(cache=True)
@@ -224,45 +245,49 @@ def _take_all(nodes: Any, arrays: Any) -> None:
 
 @njit(cache=True)
 def _local_rules(arrays: Any) -> None:
-    row_offsets, columns, weights, state, _, waiting, waits, counts = arrays
+    row_offsets, columns, weights, state, _, waiting, waits, counts, degrees, beside, _ = arrays
     around = np.empty(_MOST_NEIGHBOURS, np.int64)
-    shared = np.full(len(state), -1)  # neighbours in common with v of each neighbour of v
     while counts[0] > 0:
+        v = waiting[counts[3]]
+        counts[3] = (counts[3] + 1) % len(waiting)
         counts[0] -= 1
-        v = waiting[counts[0]]
         waits[v] = False
         if state[v] != _OPEN:
             continue
-        degree, total = 0, 0
-        for u in columns[row_offsets[v] : row_offsets[v + 1]]:
-            if state[u] == _OPEN:
-                if degree < _MOST_NEIGHBOURS:
-                    around[degree] = u
-                degree += 1
-                total += weights[u]
-        if weights[v] >= total:
+        _tell(v, arrays)
+        if weights[v] >= beside[v]:
             _take(v, arrays)
-        elif degree <= _MOST_NEIGHBOURS:
-            _look_around(v, around[:degree], shared, arrays)
+        elif degrees[v] <= _MOST_NEIGHBOURS:
+            size = 0
+            for u in columns[row_offsets[v] : row_offsets[v + 1]]:
+                if state[u] == _OPEN:
+                    around[size] = u
+                    size += 1
+            _look_around(v, around[:size], arrays)
 
 
 @njit(cache=True)
-def _look_around(v: Any, around: Any, shared: Any, arrays: Any) -> None:
+def _are_adjacent(u: Any, v: Any, row_offsets: Any, columns: Any) -> Any:
+    if row_offsets[u + 1] - row_offsets[u] > row_offsets[v + 1] - row_offsets[v]:
+        u, v = v, u
+    row = columns[row_offsets[u] : row_offsets[u + 1]]
+    place = np.searchsorted(row, v)
+    return place < len(row) and row[place] == v
+
+
+@njit(cache=True)
+def _look_around(v: Any, around: Any, arrays: Any) -> None:
     """Apply the rules of cliques and of domination to a node and its open neighbours."""
     row_offsets, columns, weights, counts = arrays[0], arrays[1], arrays[2], arrays[7]
-    for u in around:
-        shared[u] = 0
-    for u in around:
-        for x in columns[row_offsets[u] : row_offsets[u + 1]]:
-            if shared[x] >= 0:
-                shared[u] += 1
     full, dominating = 0, -1
     for u in around:
-        if shared[u] == len(around) - 1:
+        of_all = True
+        for x in around:
+            of_all = of_all and (x == u or _are_adjacent(u, x, row_offsets, columns))
+        if of_all:
             full += 1
             if weights[u] <= weights[v]:
                 dominating = u
-        shared[u] = -1
     if full == len(around):
         counts[2] += weights[v]
         _decide(v, -1, arrays)
@@ -271,7 +296,7 @@ def _look_around(v: Any, around: Any, shared: Any, arrays: Any) -> None:
                 _close(u, _OUTSIDE, arrays)
             else:
                 weights[u] -= weights[v]
-                _let_neighbours_wait(u, arrays)
+                _wait(u, arrays)  # to tell
     elif dominating >= 0:
         _close(dominating, _OUTSIDE, arrays)
 
@@ -302,6 +327,7 @@ def _join_twins(order: Any, hashes: Any, arrays: Any) -> None:
                 same = same and (state[u] != _OPEN or mark[u] == first)
         if same:
             weights[first] += weights[v]
+            _tell(first, arrays)
             _wait(first, arrays)
             _decide(v, first, arrays)
         else:

@@ -56,6 +56,10 @@ def weighted(graph, weights):
         # The two nodes on one side have the same neighbours.
         (weighted(nx.complete_bipartite_graph(2, 3), [5, 6, 3, 4, 5]), 11),
         (weighted(nx.grid_2d_graph(6, 6), np.arange(36) % 5 + 1), None),
+        # A hub gets lighter by one neighbour after another, and is the lightest cover in the end.
+        (weighted(nx.star_graph(200), [599] + 200 * [3]), 599),
+        (weighted(nx.windmill_graph(40, 3), [79] + 80 * [1]), 80),
+        (weighted(nx.windmill_graph(40, 3), [39] + 40 * [1, 2]), 79),
         (weighted(nx.empty_graph(3), [1, 2, 3]), 0),
         (weighted(nx.empty_graph(0), []), 0),
     ],
