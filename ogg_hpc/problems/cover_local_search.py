@@ -31,6 +31,7 @@ _SAMPLE = 2_000  # nodes looked at for the one to remove
 _MEAN_WEIGHT = 0.5  # times the nodes: from there on weights are forgotten
 _KEPT = 0.3  # share of a weight that is not forgotten
 _WORK = 30_000_000  # memory accesses between two answers, roughly
+_FIXED = 200  # of an exchange on the smallest graphs: what it takes beside neighbours and sample
 
 
 def search_covers(graph: Graph, cover: NDArray[np.int64], seed: int) -> Iterator[NDArray[np.int64]]:
@@ -53,7 +54,7 @@ def search_covers(graph: Graph, cover: NDArray[np.int64], seed: int) -> Iterator
     """
     search = CoverSearch(graph, cover, seed)
     mean_degree = len(graph.columns) // max(graph.n, 1)
-    exchanges = max(100, _WORK // (4 * mean_degree + 2 * min(len(cover), _SAMPLE) + 1))
+    exchanges = max(100, _WORK // (_FIXED + 4 * mean_degree + 2 * min(len(cover), _SAMPLE)))
     while search.advance(exchanges):
         yield search.best()
     yield search.best()
