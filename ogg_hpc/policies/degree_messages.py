@@ -51,6 +51,8 @@ TWO_MESSAGES = {
 }
 WEIGHTED_NETWORK = "weighted-degree-messages"
 SHARE_BITS = 16  # of what weights multiply messages by
+# Lighter nodes count as so much of the heaviest: powers of less are no float32.
+_LIGHTEST = 2.0**-52
 # A low degree decides: answers of such nodes are always up to date.
 LOW_DEGREE = 4
 
@@ -227,7 +229,7 @@ def node_factors(
     if form.weights is None:
         return NodeFactors()
     weights = np.ones(n) if node_weights is None else node_weights
-    relative = weights / weights.max(initial=0.0)
+    relative = np.maximum(weights / weights.max(initial=0.0), _LIGHTEST)
     message, answer, score = (bounded_power(relative, exponent) for exponent in form.weights)
     shares = np.rint(message / message.max(initial=0.0) * 2.0**SHARE_BITS)
     return NodeFactors(

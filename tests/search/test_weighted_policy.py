@@ -55,6 +55,15 @@ def test_complements_are_solved_around_the_policy_too():
         assert polished.record["objective"] == value
 
 
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("engine", ["scalar", "reference"])
+@pytest.mark.parametrize("light", [1e-20, 1e-40, 1e-320])
+def test_edges_between_nodes_of_hardly_any_weight_are_covered(light, engine):
+    path = Graph.from_networkx(nx.path_graph(4)).with_node_weights([1e3, light, light, 1e3])
+    found = ogg_hpc.solve(path, "mwvc", reduce=False, engine=engine)
+    assert found.nodes == [1, 2]
+
+
 def test_policy_without_weights_does_not_play_weighted_covers():
     with pytest.raises(SettingsError, match="reads no weights"):
         ogg_hpc.solve(nx.path_graph(4), "mwvc", policy="two-message")
