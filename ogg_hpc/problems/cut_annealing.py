@@ -47,6 +47,8 @@ def anneal_cut(graph: Graph, nodes: NDArray[np.int64], seed: int) -> Iterator[ND
         Of the random numbers.
     """
     weights = entry_weights(graph)
+    # By a power of two, so that no square is infinite and not all are 0.
+    weights = np.ldexp(weights, -np.frexp(np.abs(weights).max(initial=0.0))[1])
     side, gains = mask_of(graph, nodes), np.empty(graph.n)
     flip_gains(graph.row_offsets, graph.columns, weights, side, gains)
     best, best_value = side.copy(), _value(gains)

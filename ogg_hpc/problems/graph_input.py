@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers import read_graph
@@ -49,16 +51,18 @@ def without_unused_weights(graph: Graph, problem: Problem) -> Graph:
     Raises
     ------
     SettingsError
-        Weights of nodes that belong to the problem could not be read.
+        Weights that do belong to it, of which a sum may be infinite.
     """
-    if problem.uses_node_weights and graph.unread_node_weights:
-        raise SettingsError(
-            f"{graph.unread_node_weights}; {problem.name} takes one positive weight of each node, "
-            "which --node-weights gives in a file of their own"
-        )
     if not problem.uses_weights:
         graph = graph.unweighted()
-    if graph.node_weights is None or problem.uses_node_weights:
-        return graph
-    unused = f"{problem.name} does not use the weights of the nodes"
-    return replace(graph.with_node_weights(None), warnings=(*graph.warnings, unused))
+    if graph.node_weights is not None and not problem.uses_node_weights:
+        unused = f"{problem.name} does not use the weights of the nodes"
+        graph = replace(graph.with_node_weights(None), warnings=(*graph.warnings, unused))
+    for what, weights in (("edges", graph.weights), ("nodes", graph.node_weights)):
+        with np.errstate(over="ignore"):
+            if weights is not None and not np.isfinite(np.abs(weights).sum()):
+                raise SettingsError(
+                    f"the weights of the {what} are so large that their sum is no float64; "
+                    "divide all of them by the same number"
+                )
+    return graph

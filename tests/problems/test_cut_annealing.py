@@ -30,6 +30,15 @@ def test_finds_the_optimum_of_small_graphs(weights):
         assert CUT.objective(graph, best) == pytest.approx(CUT.optimum(graph))
 
 
+@pytest.mark.parametrize("unit", [2.0**-1000, 2.0**1000])
+def test_unit_of_the_weights_makes_no_difference(unit):
+    graph = random_cut_graph(3, n=100, p=0.1, weights="real")
+    u, v, weights = graph.edges()
+    scaled = Graph.from_edges(graph.n, u, v, weights * unit)
+    items = (islice(anneal_cut(each, NOTHING, 7), 4) for each in (graph, scaled))
+    assert all(np.array_equal(a, b) for a, b in zip(*items, strict=True))
+
+
 def test_is_a_function_of_its_arguments_and_never_gets_worse():
     graph = random_cut_graph(3, n=400, p=0.03)
     start = CUT.greedy(graph)
