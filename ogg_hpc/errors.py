@@ -73,6 +73,12 @@ class MissingExtraError(OggError):
         return f"{module} is not installed; run: pip install 'ogg-hpc[{extra}]'"
 
 
+class InterruptionError(OggError):
+    """The user's wish that a command ends at once."""
+
+    exit_code = 130  # as shells report SIGINT
+
+
 class InfeasibleError(OggError):
     """A result that failed verification and is therefore not written as a solution."""
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from ogg_hpc.cli import data, evaluate, info, solve, train, verify
-from ogg_hpc.errors import OggError
+from ogg_hpc.errors import InterruptionError, OggError
 from ogg_hpc.runtime.launch import end_job, promised_rank, promised_size, start
 
 
@@ -60,6 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
     except OggError as error:
         code = end_job(error)
+    except KeyboardInterrupt:
+        code = end_job(InterruptionError("interrupted"))
     except BrokenPipeError:
         # The reader of our output has left; the interpreter must not try to flush it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

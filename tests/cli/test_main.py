@@ -99,3 +99,23 @@ def test_bug_keeps_its_traceback(ogg, monkeypatch):
     monkeypatch.setattr("ogg_hpc.runtime.environment.describe", fail)
     with pytest.raises(ZeroDivisionError):
         ogg("info")
+
+
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_interrupted_command_ends_without_a_traceback(run_ranks, ranks):
+    script = """
+import signal
+from ogg_hpc.cli import evaluate, main
+
+def interrupted(args):
+    evaluate.start_ranks(args)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.raise_signal(signal.SIGINT)
+
+evaluate.run = interrupted
+main.main(["evaluate", "er:n=9,p=0.3"])
+"""
+    done = run_ranks(ranks, ["-c", script])
+    assert done.returncode == 130
+    assert done.stderr.count("interrupted") == 1
+    assert "Traceback" not in done.stderr
