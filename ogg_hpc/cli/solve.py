@@ -172,7 +172,8 @@ def run(args: argparse.Namespace) -> int:
         node_weights=args.node_weights,
     )
     with noted_signals() as stop:
-        for graph in comm.on_root(lambda: members(args.graph)):
+        graphs = comm.on_root(lambda: members(args.graph))
+        for number, graph in enumerate(graphs, start=1):
             output = Path(args.output) if args.output else _output(graph, args.problem)
             if args.output and graph != args.graph:
                 output = output.with_suffix(f".{graph.rpartition(':')[2]}{output.suffix}")
@@ -180,6 +181,9 @@ def run(args: argparse.Namespace) -> int:
             if comm.rank == 0:
                 _print(record, args.json)
             if record["stopped"]:
+                if comm.rank == 0 and number < len(graphs):
+                    left = f"{len(graphs) - number} of {len(graphs)} graphs"
+                    print(f"warning: {args.graph}: not solved: {left}", file=sys.stderr)
                 break
     return 0
 

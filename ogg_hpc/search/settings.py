@@ -23,8 +23,8 @@ class SolveSettings:
         ``FILE.py:CLASS`` of the user's own network, if the parameter file is of one.
     select
         Nodes chosen a step: ``one``, ``adaptive``, ``paper``, or a TOML file; None for the
-        problem's default. A problem that does not allow several at once is always solved with
-        ``one``.
+        problem's default. ``max-degree``, ``min-degree``, a problem's own heuristics, and
+        problems that do not allow several at once always take ``one``.
     engine
         ``reference`` (any network, and messages), ``frontier`` (structure2vec, by what a step
         changes), ``scalar`` (structure2vec of up to two layers and messages, by integers; many

@@ -162,6 +162,9 @@ def solve_graph(
         }
 
     labels, record = host.do(finish)
+    stopped = any(comm.gather_objects(stop()))
+    if stopped:
+        record["warnings"].append("a signal came: samples and polish may have ended early")
     seconds = clock.report()
     record["reduced"]["seconds"] = seconds["reduce"]
     record |= {
@@ -179,7 +182,7 @@ def solve_graph(
         "adjacency_bytes": max(comm.gather_objects(result.adjacency_bytes)),
         "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
         "solution": None if output is None else str(output),
-        "stopped": "signal" if any(comm.gather_objects(stop())) else None,
+        "stopped": "signal" if stopped else None,
     }
     return Solved(record, labels)
 
@@ -233,7 +236,8 @@ def _check(settings: SolveSettings) -> tuple[Problem, Approach, Schedule]:
             f"samples are drawn around a learned policy's parameters, and {approach.name} is a "
             "heuristic; choose a policy, or leave samples out"
         )
-    return problem, approach, schedule if approach.rules.several_at_once else ONE
+    several = approach.rules.several_at_once and approach.heuristic is None
+    return problem, approach, schedule if several else ONE
 
 
 def _summary(seconds: list[float]) -> dict[str, float]:

@@ -201,6 +201,10 @@ main.main()
     )
     assert done.returncode == 0, done.stderr
     record = one_object(done.stdout)  # and the second graph is not begun
+    assert done.stderr == (
+        "warning: hard.h5:0: a signal came: samples and polish may have ended early\n"
+        "warning: hard.h5: not solved: 1 of 2 graphs\n"
+    )
     assert record["stopped"] == "signal"
     assert record["seconds"]["polish"] < 60
     assert ogg("verify", "hard.h5:0", record["solution"])[0] == 0

@@ -65,6 +65,15 @@ def test_every_kind_of_input_gives_the_same_labels(karate, policy, tmp_path):
         assert (other.record["graph"]["nodes"], other.record["graph"]["edges"]) == (34, 78)
 
 
+@pytest.mark.parametrize(
+    ("problem", "policy"),
+    [("mvc", "max-degree"), ("mds", "greedy"), ("maxcut", "sg3"), ("maxcut", None)],
+)
+def test_record_says_that_one_node_a_step_was_chosen(karate, problem, policy):
+    record = ogg_hpc.solve(karate, problem, policy=policy, select="paper", reduce=False).record
+    assert record["select"] == "one"
+
+
 @pytest.mark.parametrize("select", ["one", "paper"])
 @pytest.mark.parametrize(
     ("engine", "used"),
