@@ -104,9 +104,9 @@ def add_parser(subparsers: Any) -> None:
         metavar="NAME,…",
         help="what to compare with: greedy (the problem's heuristics, for vertex cover by maximum, "
         "minimum and inverse degree, and two-message); exact (CP-SAT), highs (HiGHS), gurobi and "
-        "cplex for vertex cover and independent set, also of weighted nodes, clique and dominating "
-        "set, kamis (ReduMIS, which proves nothing) for the first three without weights; exact "
-        "also for small graphs of other problems; and a CSV file of best known values with a "
+        "cplex for all problems of solve, kamis (ReduMIS, which proves nothing) for vertex cover, "
+        "independent set and clique without weights; exact also for small graphs of other "
+        "problems; and a CSV file of best known values with a "
         "column graph (default: nothing)",
     )
     parser.add_argument(

@@ -11,8 +11,8 @@ from ogg_hpc.cli.options import add_run_options, console, print_json, start_rank
 _DESCRIPTION = """\
 Learn a policy by deep Q-learning (Alg. 5), or by evolution strategies (method = "evolution").
 CONFIG is a TOML file, or the name of a preset: `default` (settings that were measured to work),
-`paper` (those of OpenGraphGym-MG), or `PROBLEM-evolution` (policies of messages for mvc, mwvc, mis,
-clique, mds or maxcut).
+`paper` (those of OpenGraphGym-MG), `mvc-dqn` (a policy of messages by deep Q-learning), or
+`PROBLEM-evolution` (policies of messages for mvc, mwvc, mis, clique, mds or maxcut).
 Under mpiexec, srun or jsrun the ranks share each graph by rows, or form groups of
 parallel.ranks_per_graph that work on graphs of their own; in evolution they share the candidates
 of a generation."""
