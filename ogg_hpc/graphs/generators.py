@@ -424,13 +424,14 @@ def model_rb(n: int, d: int, p: float, seed: int) -> Graph:
         )
     cliques = n // d
     hidden = integers(d, seed, stream("rb hidden"), np.arange(cliques))
-    count = round(cliques * math.log(d) / -math.log1p(-p)) if cliques > 1 else 0
+    joined = min(round(p * d * d), d * d - 1)
+    count = round(cliques * math.log(d) / -math.log1p(-p)) if cliques > 1 and joined else 0
     times = np.arange(count)
     first = integers(cliques, seed, stream("rb first"), times)
     second = (first + 1 + integers(cliques - 1, seed, stream("rb second"), times)) % max(cliques, 1)
     order = hash64(seed, stream("rb edge"), times[:, None], np.arange(d * d))
     order[times, d * hidden[first] + hidden[second]] = np.iinfo(np.uint64).max  # never drawn
-    drawn = np.argsort(order, axis=1, kind="stable")[:, : min(round(p * d * d), d * d - 1)]
+    drawn = np.argsort(order, axis=1, kind="stable")[:, :joined]
     u, v = d * first[:, None] + drawn // d, d * second[:, None] + drawn % d
     starts, (i, j) = d * np.arange(cliques)[:, None], np.tril_indices(d, -1)
     above = np.concatenate([np.maximum(u, v).ravel(), (starts + i).ravel()])

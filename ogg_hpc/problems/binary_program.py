@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
 
+# Rows of triangles only tighten the relaxation: dense graphs have too many to keep.
+_MOST_TRIANGLES = 1_000_000
+
 
 @dataclass(frozen=True, eq=False)
 class BinaryProgram:
@@ -54,14 +57,16 @@ def cut_program(graph: Graph) -> BinaryProgram:
     """Return the program with a variable for each edge that tells whether it crosses [1]_.
 
     An edge of positive weight crosses only if just one of its ends is on side 1, which two rows
-    say; two others say when one of negative weight does. Each triangle has a row, since no more
-    than two of its edges cross.
+    say; two others say when one of negative weight does. Triangles, up to a million, have a row
+    each, since no more than two of their edges cross.
 
     References
     ----------
     .. [1] F. Barahona and A. R. Mahjoub, "On the cut polytope", Mathematical Programming 36,
        157-173, 1986.
     """
+    from ogg_hpc.graphs.triangles import triangles
+
     u, v, weights = graph.edges()
     weights = np.ones(graph.m) if weights is None else weights
     crosses = np.arange(graph.n, graph.n + graph.m)
@@ -70,10 +75,10 @@ def cut_program(graph: Graph) -> BinaryProgram:
     # x_u + x_v >= y and x_u + x_v + y <= 2, or y >= x_u - x_v and y >= x_v - x_u.
     first = np.where(positive[:, None], [1.0, 1.0, -1.0], [-1.0, 1.0, 1.0])
     second = np.where(positive[:, None], [-1.0, -1.0, -1.0], [1.0, -1.0, 1.0])
-    triangles = _triangles(graph) + graph.n
-    rows = np.concatenate([ends, ends, triangles]).reshape(-1).astype(np.int64)
-    values = np.concatenate([first, second, np.full(triangles.shape, -1.0)]).reshape(-1)
-    of_pairs, of_triangles = np.where(positive, -2.0, 0.0), np.full(len(triangles), -2.0)
+    of_edges = triangles(graph, _MOST_TRIANGLES) + graph.n
+    rows = np.concatenate([ends, ends, of_edges]).reshape(-1).astype(np.int64)
+    values = np.concatenate([first, second, np.full(of_edges.shape, -1.0)]).reshape(-1)
+    of_pairs, of_triangles = np.where(positive, -2.0, 0.0), np.full(len(of_edges), -2.0)
     lower = np.concatenate([np.zeros(graph.m), of_pairs, of_triangles])
     return BinaryProgram(
         np.concatenate([np.zeros(graph.n), -weights]),
@@ -82,19 +87,6 @@ def cut_program(graph: Graph) -> BinaryProgram:
         values,
         lower,
     )
-
-
-def _triangles(graph: Graph) -> NDArray[np.int64]:
-    """Return (triangles, 3) the numbers of their edges in the order of `Graph.edges`."""
-    u, v, _ = graph.edges()
-    number = {edge: i for i, edge in enumerate(zip(u.tolist(), v.tolist(), strict=True))}
-    found = [
-        (i, number[min(a, c), max(a, c)], number[min(b, c), max(b, c)])
-        for (a, b), i in number.items()
-        for c in np.intersect1d(graph.neighbours(a), graph.neighbours(b)).tolist()
-        if c > max(a, b)
-    ]
-    return np.array(found, np.int64).reshape(-1, 3)
 
 
 def _hitting_program(n: int, sizes: NDArray[np.int64], members: NDArray[np.int64]) -> BinaryProgram:

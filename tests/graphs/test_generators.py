@@ -326,3 +326,4 @@ def test_frb_graphs_have_the_size_of_those_of_bhoslib() -> None:
     edges = [model_rb(450, 15, 0.25, seed).m for seed in range(10)]
     assert 17_700 < np.mean(edges) < 17_950
     assert [model_rb(n, d, 0.5, 1).m for n, d in ((0, 3), (4, 4), (5, 1))] == [0, 6, 0]
+    assert model_rb(600, 2, 1e-12, 1).m == 300  # shares too small for an edge take no time
