@@ -29,7 +29,7 @@ def with_random_node_weights(graph: Graph, lightest: int, heaviest: int, seed: i
     Parameters
     ----------
     graph
-        The graph; it is returned as it is where `heaviest` is 0.
+        The graph; it is returned as it is where `heaviest` is 0 and `lightest` 1, the defaults.
     lightest, heaviest
         Least and largest weight.
     seed
@@ -40,7 +40,7 @@ def with_random_node_weights(graph: Graph, lightest: int, heaviest: int, seed: i
     SettingsError
         No positive weights.
     """
-    if not heaviest:
+    if (lightest, heaviest) == (1, 0):
         return graph
     if not 0 < lightest <= heaviest:
         raise SettingsError(

@@ -75,3 +75,10 @@ def test_wrong_text_is_explained(text, message):
         parse_family(text)
     assert message in str(error.value)
     assert text in str(error.value)
+
+
+@pytest.mark.parametrize(("lightest", "heaviest"), [(20, 0), (0, 3), (4, 3)])
+def test_weights_from_least_to_largest_are_asked_for_together(lightest, heaviest):
+    family = parse_family(f"er:n=4,p=0.5,{lightest=},{heaviest=}")
+    with pytest.raises(SettingsError, match=f"not {lightest} to {heaviest}"):
+        family.graph(0)
