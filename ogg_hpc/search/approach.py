@@ -12,6 +12,7 @@ from ogg_hpc.problems.problem import Heuristic, Problem
 from ogg_hpc.problems.registry import cover_problem
 from ogg_hpc.search.networks import DEGREE_MESSAGES, NETWORKS, MessageNetwork
 
+_ANOTHER = "choose another, or none for the best that comes with the package"
 NO_FRONTIER = "the frontier engine needs a structure2vec policy; use --engine auto"
 
 
@@ -73,7 +74,7 @@ def find_approach(problem: Problem, policy: str | None, engine: str) -> Approach
                 raise SettingsError(f"{policy} runs on rank 0 without an engine; use --engine auto")
             return Approach(policy, rules, heuristic, warnings=warnings)
     if policy in MinimumVertexCover().heuristics():
-        raise SettingsError(f"{policy} finds vertex covers, not {problem.name}")
+        raise SettingsError(f"{policy} finds vertex covers, not {problem.name}; {_ANOTHER}")
     network: MessageNetwork | None
     if named_form(policy, n=0, refresh_above=0.0) is not None:
         rules, stored, network = cover or problem, None, DEGREE_MESSAGES
@@ -88,7 +89,7 @@ def find_approach(problem: Problem, policy: str | None, engine: str) -> Approach
     if network is not None:
         misfit = network.misfit(rules)
         if misfit:
-            raise SettingsError(f"{policy} {misfit}")
+            raise SettingsError(f"{policy} {misfit}; {_ANOTHER}")
         if engine == "frontier":
             raise SettingsError(NO_FRONTIER)
     return Approach(policy, rules, stored=stored, network=network, warnings=warnings)

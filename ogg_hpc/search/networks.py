@@ -109,7 +109,7 @@ class DegreeMessages(MessageNetwork):
         if not has_cover_rules(problem):
             return f"finds vertex covers by their own rules, not {problem.name}"
         if problem.uses_weights or problem.uses_node_weights:
-            return "counts neighbours and reads no weights: choose another"
+            return "counts neighbours and reads no weights"
         return None
 
     def form(

@@ -16,7 +16,7 @@ from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import cover_problem
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.search.networks import MessageNetwork
+from ogg_hpc.search.networks import NETWORKS, MessageNetwork
 from ogg_hpc.search.schedule import ONE
 from ogg_hpc.training.evaluation import ratio_to
 from ogg_hpc.training.graphs import whole_graphs
@@ -49,7 +49,10 @@ class Player:
         misfit = network.misfit(problem)
         cover = cover_problem(problem)
         if misfit and (cover is None or network.misfit(cover)):
-            raise SettingsError(f"policy = {network.name!r} {misfit}")
+            rules = cover or problem
+            fitting = [repr(each.name) for each in NETWORKS.values() if not each.misfit(rules)]
+            use = " or ".join(fitting) or "method = 'q-learning'"
+            raise SettingsError(f"policy = {network.name!r} {misfit}; use {use}")
         self._rules = cover if misfit and cover is not None else problem
 
     def played(self, graph: Graph) -> Graph:
@@ -97,9 +100,9 @@ class Fitness:
         self._comm, self._player, problem = comm, player, player.problem
         sets = comm.on_all(lambda: [list(whole_graphs(source)) for source in sources])
         self._counts = [len(graphs) for graphs in sets]
-        self._graphs = [
-            without_unused_weights(graph, problem) for graphs in sets for graph in graphs
-        ]
+        self._graphs = comm.on_all(
+            lambda: [without_unused_weights(graph, problem) for graphs in sets for graph in graphs]
+        )
         self._played = comm.on_all(lambda: [player.played(graph) for graph in self._graphs])
         self.largest = max(graph.n for graph in self._graphs)
         baselines = player.network.baselines(self.largest)

@@ -139,7 +139,7 @@ def _check_rules(policy: Policy, problem: Problem) -> None:
     network = NETWORKS.get(policy.name)
     misfit = None if network is None else network.misfit(problem)
     if misfit is not None:
-        raise SettingsError(f"policy = {policy.name!r} {misfit}")
+        raise SettingsError(f"policy = {policy.name!r} {misfit}; use 's2v'")
 
 
 def _groups(comm: Communicator, settings: TrainSettings) -> tuple[int, int]:

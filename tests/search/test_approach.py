@@ -160,8 +160,8 @@ def test_large_clique_needs_reductions_or_the_greedy_heuristic():
     ("problem", "policy", "message"),
     [
         ("mds", "mvc", "was trained for mvc, not for mds"),
-        ("mds", "max-degree", "max-degree finds vertex covers, not mds"),
-        ("mds", "two-message", "finds vertex covers by their own rules, not mds"),
+        ("mds", "max-degree", "max-degree finds vertex covers, not mds; choose another, or none"),
+        ("mds", "two-message", "by their own rules, not mds; choose another, or none"),
         ("mvc", "greedy", "no such policy"),
     ],
 )

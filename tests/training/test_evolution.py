@@ -169,7 +169,10 @@ def test_bad_settings_are_refused(values, message):
     [
         ("method=genetic", "q-learning or evolution"),
         ("policy=s2v", "evolution learns policy = 'degree-messages'"),
-        ("problem=maxcut", "policy = 'degree-messages' finds vertex covers by their own rules"),
+        ("problem=maxcut", "'degree-messages' finds vertex covers .*; use 'cut-messages'"),
+        ("problem=mds", "'degree-messages' finds vertex covers .*; use 'coverage-messages'"),
+        ("problem=mwis", "'degree-messages' finds .*; use 'weighted-degree-messages'"),
+        ("problem=mwvc", "'degree-messages' .* no weights; use 'weighted-degree-messages'"),
     ],
 )
 def test_method_problem_and_policy_have_to_fit(settings, tmp_path, change, message):

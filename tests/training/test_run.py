@@ -293,5 +293,5 @@ def test_q_learning_makes_a_policy_of_messages_better_than_its_start(tmp_path):
 
 def test_a_policy_of_messages_learns_no_problem_but_its_own(tmp_path, small_document):
     document = small_document | {"policy": "degree-messages", "model": {}, "problem": "mds"}
-    with pytest.raises(SettingsError, match="finds vertex covers by their own rules, not mds"):
+    with pytest.raises(SettingsError, match="by their own rules, not mds; use 's2v'"):
         run(build(TrainSettings, document), tmp_path / "run")
