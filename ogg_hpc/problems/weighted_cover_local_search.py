@@ -27,6 +27,9 @@ from ogg_hpc.problems.redundancy import without_redundant_nodes
 from ogg_hpc.runtime.random_compiled import absorb, begin, to_integer
 
 _SAMPLE = 200  # nodes looked at for the one to remove
+# Open edges looked at for the node to add, and made heavier: a hub that leaves opens all of its,
+# and as many nodes may enter for it.
+_MOST_OPEN = 1_000
 _LEAVE = 2  # nodes that leave in an exchange
 _MEAN_WEIGHT = 0.5  # times the nodes: from there on weights of edges are forgotten
 _WORK = 5_000_000  # memory accesses between two answers, roughly
@@ -49,17 +52,15 @@ def search_weighted_covers(
     Yields
     ------
     (j,) int64
-        Sorted ids of the lightest cover so far, after a number of exchanges that depends on the
-        graph alone. No cover found is heavier than `cover`.
+        Sorted ids of the lightest cover so far, after about as much work as for the one before. No
+        cover found is heavier than `cover`.
     """
     lightest = np.sort(without_redundant_nodes(graph, cover))
     weights = node_weights(graph)
     search = CoverSearch(graph, lightest, seed)
-    mean_degree = len(graph.columns) // max(graph.n, 1)
-    exchanges = max(100, _WORK // (20 * mean_degree + 4 * min(len(cover), _SAMPLE) + 1))
     going_on = True
     while going_on:
-        going_on = _advance(exchanges, search.seed, weights, *search.arrays)
+        going_on = _advance(search.seed, weights, *search.arrays)
         # Sums of weights that are not whole are rounded in the search.
         found = search.best()
         if weight_of(graph, found) < weight_of(graph, lightest):
@@ -69,22 +70,24 @@ def search_weighted_covers(
 
 @njit(cache=True)
 def _advance(
-    exchanges: Any, seed: Any, weights: Any, row_offsets: Any, columns: Any, edge_of: Any,
+    seed: Any, weights: Any, row_offsets: Any, columns: Any, edge_of: Any,
     ends: Any, weight: Any, open_edges: Any, open_place: Any, in_cover: Any, members: Any,
     member_place: Any, gain: Any, changed: Any, may_enter: Any, lightest: Any, counts: Any,
 ) -> Any:  # fmt: skip
-    """Make so many exchanges; return whether more can be made."""
+    """Make exchanges for a while; return whether more can be made."""
     n = len(gain)
+    left = np.int64(_WORK)
     limit = np.int64(_MEAN_WEIGHT * n * len(weight))
     total, least = weights[in_cover].sum(), weights[lightest].sum()
     entered = np.empty(n, np.int64)
     start = begin(seed)
-    for _ in range(exchanges):
+    while left > 0:
         if counts[1] == 0:
             return False
         counts[2] += 1
         state = absorb(start, counts[2])
         for i in range(min(_LEAVE, counts[1])):
+            left -= 2 * min(_SAMPLE, counts[1])
             v = _to_remove(absorb(state, i), weights, members, gain, changed, counts)
             remove(
                 v, row_offsets, columns, edge_of, weight, open_edges, open_place, in_cover,
@@ -101,11 +104,13 @@ def _advance(
             total += weights[v]
             entered[size] = v
             size += 1
-            for edge in open_edges[: counts[0]]:
+            heavier = min(_MOST_OPEN, counts[0])
+            for edge in open_edges[:heavier]:
                 weight[edge] += 1
                 gain[ends[edge, 0]] += 1
                 gain[ends[edge, 1]] += 1
-            counts[3] += counts[0]
+            counts[3] += heavier
+            left -= 4 * heavier + 4 * (row_offsets[v + 1] - row_offsets[v]) + 10
         for v in entered[:size]:
             # Only what is next to nodes that entered can have become redundant, or these.
             for k in range(row_offsets[v], row_offsets[v + 1] + 1):
@@ -156,7 +161,7 @@ def _to_add(
 ) -> Any:
     """Return the node at an open edge of largest gain for its weight, the oldest of such."""
     best, most = -1, 0.0
-    for edge in open_edges[: counts[0]]:
+    for edge in open_edges[: min(_MOST_OPEN, counts[0])]:
         for side in range(2):
             v = ends[edge, side]
             worth = gain[v] / weights[v]

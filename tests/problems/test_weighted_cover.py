@@ -188,6 +188,15 @@ def test_local_search_finds_what_constraint_programming_has_proven(graph, least)
     assert MWVC.objective(graph, covers[-1]) == least
 
 
+def test_local_search_goes_on_where_a_heavy_hub_leaves_to_thousands_of_nodes():
+    leaves = np.arange(1, 40_001)
+    weights = np.append(0.9 * len(leaves), np.ones(len(leaves)))
+    hub = Graph.from_edges(len(weights), np.zeros_like(leaves), leaves).with_node_weights(weights)
+    # Each exchange takes the hub out and lets most leaves enter: looks at all open edges took hours.
+    for cover in islice(MWVC.polish(hub, leaves, 0), 3):
+        assert cover.tolist() == [0]
+
+
 @given(weighted_graphs(ANY), st.integers(0, 9))
 @settings(max_examples=10)
 def test_local_search_keeps_what_is_lightest_among_weights_that_are_not_whole(graph, seed):
