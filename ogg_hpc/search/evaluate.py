@@ -108,7 +108,7 @@ def evaluate(comm: Communicator, evaluation: Evaluation) -> list[Row]:
     OggError
         A graph that cannot be read, or a method that cannot solve the problem.
     """
-    alone, problem = comm.split(comm.rank), comm.on_all(lambda: _check(evaluation))
+    alone, problem = comm.alone(), comm.on_all(lambda: _check(evaluation))
     mine = range(comm.rank, len(evaluation.graphs), comm.size)
 
     def rows() -> list[list[Row]]:

@@ -105,7 +105,7 @@ def best_rollout(
     graph = comm.broadcast_object(host.value)
     assert graph is not None
     sign = -1 if rules.maximize else 1
-    alone = comm.split(comm.rank)
+    alone = comm.alone()
 
     def search_mine() -> list[tuple[float, int, SearchResult, str]]:
         whole = OnRoot(alone, lambda: graph)

@@ -55,7 +55,7 @@ class EvolutionLearner:
         start = np.array(evolution.start or network.start, np.float64)
         comm.on_all(lambda: _check_start(start, network))
         # A rank solves whole graphs, alone.
-        alone = comm.split(comm.rank)
+        alone = comm.alone()
         problem = comm.on_all(lambda: problem_by_name(settings.problem))
         self._player = comm.on_all(lambda: Player(alone, problem, network))
         self._strategy = Strategy(comm, start, evolution.sigma, evolution.population, settings.seed)

@@ -116,6 +116,12 @@ def test_polish_goes_on_while_any_rank_searches(comm):
     assert comm.rank == 0 or problem.answers > 2
 
 
+def test_any_number_of_graphs_is_solved_by_samples(comm, monkeypatch):
+    monkeypatch.setattr(type(comm), "split", None)  # as MPI has so many communicators and no more
+    record = ogg_hpc.solve(nx.path_graph(9), comm=comm, samples=3, reduce=False).record
+    assert (record["objective"], record["samples"]) == (4, 3)
+
+
 def test_samples_are_the_same_on_every_number_of_ranks(comm, alone):
     settings = {"samples": 5, "reduce": False, "seed": 2}
     mine = ogg_hpc.solve(HARD, comm=comm, **settings)

@@ -171,7 +171,15 @@ def test_a_part_counts_towards_the_whole(comm):
     comm.allreduce(np.ones(1))
     calls = comm.report()["allreduce"]["calls"]
     comm.split(comm.rank).allreduce(np.ones(1))
-    assert comm.report()["allreduce"]["calls"] == calls + 1
+    comm.alone().allreduce(np.ones(1))
+    assert comm.report()["allreduce"]["calls"] == calls + 2
+
+
+def test_a_rank_alone_hears_no_other(comm):
+    parts = [comm.alone() for _ in range(5000)]  # more than MPI has communicators
+    own = parts[-1].allreduce(np.array([comm.rank]))
+    assert (own[0], parts[-1].rank, parts[-1].size) == (comm.rank, 0, 1)
+    assert parts[-1].device is comm.device
 
 
 def test_bytes_are_those_of_bandwidth_optimal_algorithms(comm):
