@@ -192,7 +192,7 @@ def test_local_search_goes_on_where_a_heavy_hub_leaves_to_thousands_of_nodes():
     leaves = np.arange(1, 40_001)
     weights = np.append(0.9 * len(leaves), np.ones(len(leaves)))
     hub = Graph.from_edges(len(weights), np.zeros_like(leaves), leaves).with_node_weights(weights)
-    # Each exchange takes the hub out and lets most leaves enter: looks at all open edges took hours.
+    # Each exchange takes out the hub, for which thousands enter.
     for cover in islice(MWVC.polish(hub, leaves, 0), 3):
         assert cover.tolist() == [0]
 
