@@ -51,8 +51,13 @@ def without_unused_weights(graph: Graph, problem: Problem) -> Graph:
     Raises
     ------
     SettingsError
-        Weights that do belong to it, of which a sum may be infinite.
+        Weights that do belong to it and could not be read, or of which a sum may be infinite.
     """
+    if problem.uses_node_weights and graph.unread_node_weights:
+        raise SettingsError(
+            f"{graph.unread_node_weights}; {problem.name} takes one positive weight of each node, "
+            "which --node-weights gives in a file of their own"
+        )
     if not problem.uses_weights:
         graph = graph.unweighted()
     if graph.node_weights is not None and not problem.uses_node_weights:
