@@ -34,7 +34,7 @@ def test_paper_preset_holds_the_papers_settings():
     assert settings.train[0] == GraphSource(family="er", nodes=20, p=0.15)
 
 
-@pytest.mark.parametrize("name", ["default", "paper"])
+@pytest.mark.parametrize("name", ["default", "paper", "mvc-dqn"])
 def test_held_out_graphs_are_not_trained_on(name):
     settings = load_train_settings(name)
     assert {s.seed for s in settings.train}.isdisjoint(s.seed for s in settings.validation)
