@@ -18,7 +18,7 @@ from ogg_hpc.search.collection import listed
 from ogg_hpc.search.evaluate import Evaluation, Row, evaluate
 from ogg_hpc.search.evaluation_tables import rows_from_csv, rows_to_csv
 from ogg_hpc.search.methods import Search, exact_method
-from ogg_hpc.search.solve import SolveSettings
+from ogg_hpc.search.settings import SolveSettings
 from ogg_hpc.training.run import CHECKPOINT, RECORD, train
 from ogg_hpc.training.settings import GraphSource, load_train_settings
 

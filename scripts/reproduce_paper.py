@@ -50,7 +50,7 @@ from ogg_hpc.search.collection import listed
 from ogg_hpc.search.evaluate import Evaluation, evaluate
 from ogg_hpc.search.evaluation_tables import check_plot
 from ogg_hpc.search.methods import Search
-from ogg_hpc.search.solve import SolveSettings
+from ogg_hpc.search.settings import SolveSettings
 from ogg_hpc.training.run import LAST
 
 # The summary is a record such as those of the benchmarks.

@@ -9,7 +9,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.collection import listed
 from ogg_hpc.search.evaluate import Evaluation, evaluate
 from ogg_hpc.search.methods import Search, greedy_methods
-from ogg_hpc.search.solve import SolveSettings
+from ogg_hpc.search.settings import SolveSettings
 
 METHODS = [Search("mvc", SolveSettings()), *greedy_methods(SolveSettings(reduce=False))]
 

@@ -14,7 +14,7 @@ from ogg_hpc.search.collection import listed
 from ogg_hpc.search.evaluate import Evaluation, evaluate
 from ogg_hpc.search.evaluation_tables import rows_from_csv
 from ogg_hpc.search.methods import Search
-from ogg_hpc.search.solve import SolveSettings
+from ogg_hpc.search.settings import SolveSettings
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("ortools")

@@ -22,7 +22,7 @@ from ogg_hpc.search.evaluation_tables import (
     write_plot,
 )
 from ogg_hpc.search.methods import Found, Search, exact_method, greedy_methods
-from ogg_hpc.search.solve import SolveSettings
+from ogg_hpc.search.settings import SolveSettings
 
 
 def by(policy):

@@ -14,7 +14,8 @@ from ogg_hpc.policies.file import load_policy, save_parameters
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.networks import DEGREE_MESSAGES
-from ogg_hpc.search.solve import SolveSettings, solve_graph
+from ogg_hpc.search.settings import SolveSettings
+from ogg_hpc.search.solve import solve_graph
 from ogg_hpc.settings import build
 from ogg_hpc.training.fitness import Fitness, Player
 from ogg_hpc.training.run import resume_settings, train
