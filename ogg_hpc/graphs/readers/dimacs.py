@@ -13,6 +13,7 @@ from ogg_hpc.graphs.readers.node_weights import weights_by_label
 from ogg_hpc.graphs.readers.text import Text, is_int64, show
 
 _COMMENT = b"c#%"
+_GEOMETRY = b"dvx"  # dimension and norm, places of nodes, parameters of a generator
 _EXPECTED = "'e u v' or 'u v'"
 _PROBLEM = re.compile(rb"p\s+(?:edges?|col|td|ds)\s")
 
@@ -45,9 +46,9 @@ def read(text: Text, directed: bool | None) -> Graph:
     1 … n; under a bare header ``n m`` they are 0 … n - 1 if id 0 occurs. Lines that start with
     ``c``, ``#`` or ``%`` are comments; lines ``n id weight`` give weights of nodes, and nodes
     without such a line count 1 if others have one. Other lines of ``n``, as those of flow problems,
-    are skipped with a warning.
+    are skipped with a warning; lines ``d``, ``v`` and ``x`` of geometric graphs are skipped.
     """
-    text = text.without(text.starting_with(_COMMENT))
+    text = text.without(text.starting_with(_COMMENT + _GEOMETRY))
     of_nodes = text.starting_with(b"n")
     node_lines = text.without(~of_nodes)
     text = text.without(of_nodes)

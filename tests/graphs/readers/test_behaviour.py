@@ -230,6 +230,11 @@ def test_dimacs_variants(read, header, prefix):
     assert edges_of(graph) == {(1, 2): 1, (2, 3): 1}
 
 
+def test_dimacs_lines_of_geometry_are_skipped(read):
+    graph = read("p edge 2 1\nd 2 2\nv 0.5 1\nv 1 2\nx MAXDIST 2\nn 1 3\ne 1 2\n")
+    assert (edges_of(graph), graph.node_weights.tolist()) == ({(1, 2): 1}, [3, 1])
+
+
 def test_dimacs_node_weights_count_1_where_they_are_not_given(read):
     graph = read("p edge 3 1\nn 3 5\nn 1 0.25\ne 1 2\n")
     assert (graph.n, graph.m) == (3, 1)
