@@ -49,8 +49,9 @@ class EvolutionLearner:
 
     def __init__(self, comm: Communicator, settings: TrainSettings) -> None:
         self._comm, self._settings = comm, settings
-        evolution = settings.evolution
+        evolution, parallel = settings.evolution, settings.parallel
         self.steps = evolution.generations
+        comm.on_all(lambda: _check_ranks(parallel.ranks_per_graph))
         network = comm.on_all(lambda: _network(settings.policy))
         start = np.array(evolution.start or network.start, np.float64)
         comm.on_all(lambda: _check_start(start, network))
@@ -60,7 +61,6 @@ class EvolutionLearner:
         self._player = comm.on_all(lambda: Player(alone, problem, network))
         self._strategy = Strategy(comm, start, evolution.sigma, evolution.population, settings.seed)
         self._fitness = self._judged_on(settings.train) if evolution.graphs == "fixed" else None
-        parallel = settings.parallel
         self.evaluation = comm.on_all(
             lambda: Evaluation(
                 comm,
@@ -134,6 +134,14 @@ class EvolutionLearner:
 
     def _judged_on(self, sources: tuple[GraphSource, ...]) -> Fitness:
         return Fitness(self._comm, self._player, sources)
+
+
+def _check_ranks(ranks_per_graph: int) -> None:
+    if ranks_per_graph:
+        raise SettingsError(
+            "in evolution the ranks share candidates, not graphs: leave out "
+            "parallel.ranks_per_graph"
+        )
 
 
 def _network(name: str) -> MessageNetwork:

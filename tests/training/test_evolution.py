@@ -19,7 +19,12 @@ from ogg_hpc.search.solve import solve_graph
 from ogg_hpc.settings import build
 from ogg_hpc.training.fitness import Fitness, Player
 from ogg_hpc.training.run import resume_settings, train
-from ogg_hpc.training.settings import EvolutionSettings, GraphSource, TrainSettings
+from ogg_hpc.training.settings import (
+    EvolutionSettings,
+    GraphSource,
+    ParallelSettings,
+    TrainSettings,
+)
 from ogg_hpc.training.strategy import Strategy
 
 
@@ -181,6 +186,12 @@ def test_method_problem_and_policy_have_to_fit(settings, tmp_path, change, messa
     with pytest.raises(SettingsError, match=message):
         run(replace(settings(), **{key: value}), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_ranks_share_no_graph(settings, tmp_path):
+    shared = replace(settings(), parallel=ParallelSettings(ranks_per_graph=1))
+    with pytest.raises(SettingsError, match=r"leave out parallel\.ranks_per_graph"):
+        run(shared, tmp_path / "run")
 
 
 def test_start_needs_as_many_numbers_as_the_policy_has(settings, tmp_path):
