@@ -84,10 +84,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--refresh-above",
         type=float,
-        default=0.05,
         metavar="SHARE",
         help="policies of messages: send one anew when it has moved by more than this share, for "
-        "maxcut of a whole side; 0 for always (default: 0.05)",
+        "maxcut of a whole side; 0 for always (default: 0.05, for maxcut 0.02)",
     )
     parser.add_argument(
         "--collective",

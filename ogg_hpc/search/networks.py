@@ -36,18 +36,20 @@ class MessageNetwork(ABC):
         Length of each parameter array, in the order in which evolution strategies learn them.
     start
         A plain heuristic, as parameters one after another: where evolution strategies start.
+    refresh_above
+        The share by which a message moves before it is sent anew, by default.
     """
 
     name: ClassVar[str]
     parameters: ClassVar[dict[str, int]]
     start: ClassVar[tuple[float, ...]]
+    refresh_above: ClassVar[float] = 0.05
 
     @abstractmethod
     def misfit(self, problem: Problem) -> str | None:
         """Return why it does not play by a problem's rules, None where it does."""
 
-    @abstractmethod
-    def form(self, stored: StoredPolicy, n: int, refresh_above: float) -> Any:
+    def form(self, stored: StoredPolicy, n: int, refresh_above: float | None = None) -> Any:
         """Return the tables of a stored policy.
 
         Parameters
@@ -57,13 +59,19 @@ class MessageNetwork(ABC):
         n
             Largest number of nodes of a graph.
         refresh_above
-            A message is sent anew when it has moved by more than this share; 0 for always.
+            A message is sent anew when it has moved by more than this share; 0 for always, None
+            for the network's default.
 
         Raises
         ------
         InputError
             Parameters that do not fit.
         """
+        return self._form(stored, n, self.refresh_above if refresh_above is None else refresh_above)
+
+    @abstractmethod
+    def _form(self, stored: StoredPolicy, n: int, refresh_above: float) -> Any:
+        """Return the tables; see `form`."""
 
     @abstractmethod
     def scorer(self, form: Any) -> Scorer:
@@ -112,10 +120,9 @@ class DegreeMessages(MessageNetwork):
             return "counts neighbours and reads no weights"
         return None
 
-    def form(
+    def _form(
         self, stored: StoredPolicy, n: int, refresh_above: float
     ) -> ScalarForm | degree_messages.TwoMessageForm:
-        """See `MessageNetwork.form`."""
         return degree_messages.message_form(stored, n, refresh_above)
 
     def scorer(self, form: Any) -> Scorer:
@@ -154,10 +161,9 @@ class CoverageMessages(MessageNetwork):
             return None
         return f"finds dominating sets by their own rules, not {problem.name}"
 
-    def form(
+    def _form(
         self, stored: StoredPolicy, n: int, refresh_above: float
     ) -> coverage_messages.CoverageForm:
-        """See `MessageNetwork.form`."""
         return coverage_messages.stored_coverage_form(stored, n, refresh_above)
 
     def scorer(self, form: Any) -> Scorer:
@@ -206,6 +212,7 @@ class CutMessages(MessageNetwork):
     name = cut_messages.NETWORK
     parameters: ClassVar = cut_messages.PARAMETERS
     start = (0.0, 0.5, 0.0, 0.0, 0.0, 0.0)  # plain mean-field equations
+    refresh_above = 0.02  # hubs hear many small moves
 
     def misfit(self, problem: Problem) -> str | None:
         """See `MessageNetwork.misfit`."""
@@ -213,10 +220,9 @@ class CutMessages(MessageNetwork):
             return None
         return f"places nodes on sides by the rules of maximum cut, not {problem.name}"
 
-    def form(
+    def _form(
         self, stored: StoredPolicy, n: int, refresh_above: float
     ) -> cut_messages.CutMessageForm:
-        """See `MessageNetwork.form`."""
         return cut_messages.cut_message_form(stored, refresh_above)
 
     def scorer(self, form: Any) -> Scorer:

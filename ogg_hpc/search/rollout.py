@@ -130,10 +130,14 @@ def best_rollout(
 def _form(approach: Approach, settings: SolveSettings, block: RowBlock) -> Any:
     """Return the policy's form of messages if that is what scores, else None."""
     stored, form = approach.stored, None
-    if stored is None:
-        return named_form(approach.name, block.n, settings.refresh_above)
     if approach.network is not None:
-        return approach.network.form(stored, block.n, settings.refresh_above)
+        refresh_above = approach.network.refresh_above
+        if settings.refresh_above is not None:
+            refresh_above = settings.refresh_above
+        if stored is None:
+            return named_form(approach.name, block.n, refresh_above)
+        return approach.network.form(stored, block.n, refresh_above)
+    assert stored is not None  # what scores without a file is messages
     if (
         has_cover_rules(approach.rules)
         and block.weights is None

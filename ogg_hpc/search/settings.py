@@ -32,7 +32,7 @@ class SolveSettings:
         ``min-degree`` and a problem's own heuristics need none: ``auto``.
     refresh_above
         A policy of messages sends one anew when it has moved by more than this share (of its value;
-        for maximum cut, of a whole side); 0 for always.
+        for maximum cut, of a whole side); 0 for always, None for the policy's default.
     collective, balance
         How neighbour sums cross ranks, and what is balanced over them.
     reduce
@@ -56,7 +56,7 @@ class SolveSettings:
     policy_class: str | None = None
     select: str | None = None
     engine: str = "auto"
-    refresh_above: float = 0.05
+    refresh_above: float | None = None
     collective: str = "allgather"
     balance: str = "rows"
     reduce: bool = True

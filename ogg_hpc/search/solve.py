@@ -222,7 +222,7 @@ def _check(settings: SolveSettings) -> tuple[Problem, Approach, Schedule]:
         raise SettingsError(
             f"balance {settings.balance!r} is unknown; use one of {', '.join(BALANCE)}"
         )
-    if not 0 <= settings.refresh_above < math.inf:
+    if settings.refresh_above is not None and not 0 <= settings.refresh_above < math.inf:
         raise SettingsError("refresh_above must not be negative, and finite")
     if not 0 <= settings.polish < math.inf:
         raise SettingsError("polish takes seconds: a finite number, 0 for no local search")

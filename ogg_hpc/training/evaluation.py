@@ -23,7 +23,6 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.networks import DEGREE_MESSAGES, NETWORKS
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.schedule import ONE
-from ogg_hpc.search.settings import SolveSettings
 from ogg_hpc.training.graphs import whole_graphs
 from ogg_hpc.training.scalar_engine import ScalarEngine
 from ogg_hpc.training.settings import GraphSource
@@ -182,7 +181,7 @@ class Evaluation:
         solutions = []
         for block in blocks:
             if network is not None:
-                form = network.form(stored, block.n, SolveSettings.refresh_above)
+                form = network.form(stored, block.n)
             else:
                 form = scalar_form(stored, block.mean_degree)
             by = network or DEGREE_MESSAGES  # structure2vec in scalar form is one message a node

@@ -124,8 +124,7 @@ class EvolutionLearner:
         return {"engine": "scalar"}
 
     def _form(self, numbers: NDArray[np.float64], n: int) -> Any:
-        refresh_above = self._settings.evolution.refresh_above
-        return self._player.network.form(self._stored(numbers), n, refresh_above)
+        return self._player.network.form(self._stored(numbers), n)
 
     def _stored(self, numbers: NDArray[np.float64]) -> StoredPolicy:
         network = self._player.network

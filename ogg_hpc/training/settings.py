@@ -154,9 +154,6 @@ class EvolutionSettings:
     graphs: str = setting(
         "fixed", "whether all generations share their graphs (fixed) or each has its own (fresh)"
     )
-    refresh_above: float = setting(
-        0.05, "share by which an answer moves before it is sent anew, as in solve"
-    )
 
     def __post_init__(self) -> None:
         if self.generations < 1:
@@ -169,8 +166,6 @@ class EvolutionSettings:
             raise SettingsError(f"evolution.start is finite numbers, not {list(self.start)}")
         if self.graphs not in ("fixed", "fresh"):
             raise SettingsError(f"evolution.graphs is fixed or fresh, not {self.graphs!r}")
-        if not 0 <= self.refresh_above < math.inf:
-            raise SettingsError("evolution.refresh_above must not be negative, and finite")
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,6 @@ def test_strategy_finds_the_least_of_a_quadratic_and_restores_from_values():
         ({"sigma": 0.0}, "sigma must be positive"),
         ({"start": (float("nan"),) * 9}, "start is finite numbers"),
         ({"graphs": "new"}, "fixed or fresh"),
-        ({"refresh_above": -1.0}, "refresh_above"),
     ],
 )
 def test_bad_settings_are_refused(values, message):
