@@ -35,7 +35,7 @@ from ogg_hpc.runtime.device import host_peak_memory_bytes
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.search.policy_search import search
 from ogg_hpc.search.scalar_search import scalar_search
-from ogg_hpc.search.schedule import ADAPTIVE, ONE
+from ogg_hpc.search.schedule import ONE, PAPER
 
 GRAPHS = {
     "ER 750, p = 0.15": lambda: erdos_renyi(750, 0.15, 1),
@@ -103,7 +103,7 @@ def measure(comm, graph):
         }
         if name != "policy" and graph.m > WHOLE_SOLVES and graph.n < graph.m / 100:
             continue
-        for schedule in (ONE, ADAPTIVE):
+        for schedule in (ONE, PAPER):
             begin = time.perf_counter()
             found = scalar_search(comm, block, form, schedule, NONE)
             seconds = time.perf_counter() - begin
