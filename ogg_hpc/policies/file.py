@@ -186,7 +186,10 @@ def load_policy(spec: str, *problems: str) -> StoredPolicy:
         raise InputError(path, "checksum mismatch: the file is damaged; restore or train it again")
     if metadata["problem"] not in problems:
         wanted = " or ".join(problems)
-        raise SettingsError(f"{path} was trained for {metadata['problem']}, not for {wanted}")
+        raise SettingsError(
+            f"{path} was trained for {metadata['problem']}, not for {wanted}; "
+            "without a policy named, the best that comes with the package is taken"
+        )
     return StoredPolicy(
         path,
         metadata["policy"],
