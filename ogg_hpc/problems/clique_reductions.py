@@ -14,6 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.induced import induced_subgraph
 from ogg_hpc.graphs.smallest_last import smallest_last
 from ogg_hpc.problems.greedy_clique import greedy_clique
 from ogg_hpc.problems.problem import Reduction
@@ -70,44 +71,21 @@ def reduce_cliques(graph: Graph, most_work: int = _MOST_WORK) -> Reduction:
     is_open &= core_numbers >= len(clique)
     best = np.sort(order[clique])
     if not is_open.any():
-        return Reduction(_induced(graph, best[:0]), len(best), lambda nodes: best)
+        return Reduction(induced_subgraph(graph, best[:0]), len(best), lambda nodes: best)
     around = order[_with_neighbours(offsets, before, is_open)]
     ids = np.union1d(best, _core(graph, around, len(best)))
 
     def lift(nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         return ids[nodes] if len(nodes) > len(best) else best
 
-    return Reduction(_induced(graph, ids), 0, lift)
-
-
-def _induced(graph: Graph, nodes: NDArray[np.int64]) -> Graph:
-    """Return the subgraph of sorted nodes, numbered in their order."""
-    row_offsets, columns = _induced_rows(graph.row_offsets, graph.columns, nodes)
-    return Graph(row_offsets, columns)
+    return Reduction(induced_subgraph(graph, ids), 0, lift)
 
 
 def _core(graph: Graph, nodes: NDArray[np.int64], k: int) -> NDArray[np.int64]:
     """Return the sorted nodes of the k-core of a subgraph."""
     nodes = np.sort(nodes)
-    order, core_numbers = smallest_last(_induced(graph, nodes))
+    order, core_numbers = smallest_last(induced_subgraph(graph, nodes))
     return nodes[np.sort(order[core_numbers >= k])]
-
-
-@njit(cache=True)
-def _induced_rows(row_offsets: Any, columns: Any, nodes: Any) -> Any:
-    new_id = np.full(len(row_offsets) - 1, -1)
-    for i in range(len(nodes)):
-        new_id[nodes[i]] = i
-    offsets = np.zeros(len(nodes) + 1, np.int64)
-    kept = np.empty(len(columns), columns.dtype)
-    size = 0
-    for i in range(len(nodes)):
-        for u in columns[row_offsets[nodes[i]] : row_offsets[nodes[i] + 1]]:
-            if new_id[u] >= 0:
-                kept[size] = new_id[u]
-                size += 1
-        offsets[i + 1] = size
-    return offsets, kept[:size].copy()
 
 
 @njit(cache=True)

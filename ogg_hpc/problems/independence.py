@@ -1,4 +1,4 @@
-"""The independence number of small graphs, by branching over bit sets."""
+"""Largest independent sets of small graphs, by branching over bit sets."""
 
 from __future__ import annotations
 
@@ -44,7 +44,35 @@ def independence_weight(graph: Graph) -> float | None:
     return _heaviest(graph, weights.values) * weights.unit if weights.exact else None
 
 
+def heaviest_independent_set(graph: Graph) -> NDArray[np.int64]:
+    """Return the sorted nodes of an independent set of the largest weight, by lowest ids first.
+
+    Parameters
+    ----------
+    graph
+        An undirected graph of at most 63 nodes, whose weights are whole; see `whole_weights`.
+    """
+    weights = whole_weights(graph).values
+    free, neighbours = _bit_sets(graph)
+    left = _largest(free, neighbours, weights)
+    chosen = []
+    for node in range(graph.n):
+        if (free >> node) & 1:
+            rest = free & ~(neighbours[node] | (1 << node))
+            if weights[node] + _largest(rest, neighbours, weights) == left:
+                chosen.append(node)
+                free, left = rest, left - weights[node]
+            else:
+                free &= ~(1 << node)
+    return np.array(chosen, np.int64)
+
+
 def _heaviest(graph: Graph, weights: NDArray[np.int64]) -> int:
+    return int(_largest(*_bit_sets(graph), weights))
+
+
+def _bit_sets(graph: Graph) -> tuple[np.int64, NDArray[np.int64]]:
+    """Return the set of nodes without a loop, and the set of each node's neighbours."""
     if graph.n > MOST_NODES:
         raise ValueError(f"{graph.n} nodes are more than {MOST_NODES}")
     neighbours = np.zeros(graph.n, np.int64)
@@ -52,7 +80,7 @@ def _heaviest(graph: Graph, weights: NDArray[np.int64]) -> int:
     free = (1 << graph.n) - 1
     for node in graph.looped.tolist():
         free &= ~(1 << node)
-    return int(_largest(np.int64(free), neighbours, weights))
+    return np.int64(free), neighbours
 
 
 @njit(cache=True)

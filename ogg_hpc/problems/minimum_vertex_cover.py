@@ -78,10 +78,14 @@ class MinimumVertexCover(Problem):
         return without_redundant_nodes(graph, nodes)
 
     def reduce(self, graph: Graph) -> Reduction | None:
-        """Return the kernel of `cover_reductions`, None where a subclass asks for other covers."""
-        from ogg_hpc.problems.cover_reductions import reduce_cover
+        """Return the kernel of `cover_reductions` without its small components.
 
-        return reduce_cover(graph) if self._asks_for_covers() else None
+        None where a subclass asks for other covers.
+        """
+        from ogg_hpc.problems.cover_reductions import reduce_cover
+        from ogg_hpc.problems.small_components import cover_small_components
+
+        return cover_small_components(reduce_cover(graph)) if self._asks_for_covers() else None
 
     def polish(
         self, graph: Graph, nodes: NDArray[np.int64], seed: int

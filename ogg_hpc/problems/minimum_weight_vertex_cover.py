@@ -34,10 +34,15 @@ class MinimumWeightVertexCover(MinimumVertexCover):
         return weight_of(graph, nodes)
 
     def reduce(self, graph: Graph) -> Reduction | None:
-        """Return the kernel of `weighted_cover_reductions`, None if weights are not whole."""
+        """Return the kernel of `weighted_cover_reductions` without its small components.
+
+        None if weights are not whole.
+        """
+        from ogg_hpc.problems.small_components import cover_small_components
         from ogg_hpc.problems.weighted_cover_reductions import reduce_weighted_cover
 
-        return reduce_weighted_cover(graph)
+        reduction = reduce_weighted_cover(graph)
+        return None if reduction is None else cover_small_components(reduction)
 
     def polish(
         self, graph: Graph, nodes: NDArray[np.int64], seed: int
