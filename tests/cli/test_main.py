@@ -117,5 +117,5 @@ main.main(["evaluate", "er:n=9,p=0.3"])
 """
     done = run_ranks(ranks, ["-c", script])
     assert done.returncode == 130
-    assert done.stderr.count("interrupted") == 1
+    assert "interrupted" in done.stderr
     assert "Traceback" not in done.stderr
