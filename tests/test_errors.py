@@ -8,6 +8,7 @@ import ogg_hpc
 from ogg_hpc.errors import (
     InfeasibleError,
     InputError,
+    InterruptionError,
     MissingExtraError,
     OggError,
     SettingsError,
@@ -31,6 +32,7 @@ ERRORS = [
     InputError("edges.txt", "is damaged"),
     SettingsError("no such thing"),
     MissingExtraError("ortools", "solvers"),
+    InterruptionError("interrupted"),
     InfeasibleError("not a cover"),
     ConflictingWeightsError("a", "b", 1.0, 2.0, 0, 7),
     _settings_that_do_not_fit(),
