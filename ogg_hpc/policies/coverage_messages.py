@@ -31,6 +31,7 @@ from ogg_hpc.policies.fixed_point import (
 from ogg_hpc.problems.problem import PartialSolution
 
 NETWORK = "coverage-messages"
+PARAMETERS = {"message": 1, "answer": 1, "score": 1}
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def stored_coverage_form(stored: StoredPolicy, n: int, refresh_above: float) -> 
         Parameters that do not fit.
     """
     shapes = {name: array.shape for name, array in stored.arrays.items()}
-    if shapes != {"message": (1,), "answer": (1,), "score": (1,)}:
+    if shapes != {name: (length,) for name, length in PARAMETERS.items()}:
         raise InputError(
             stored.path,
             f"its parameters do not fit {NETWORK}: `message`, `answer` and `score` are one number "

@@ -28,7 +28,7 @@ import torch
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.batch import GraphBatch
-from ogg_hpc.policies.degree_messages import NETWORK
+from ogg_hpc.policies.degree_messages import INVERSE_DEGREE, NETWORK
 from ogg_hpc.policies.policy import Policy
 from ogg_hpc.policies.products import graph_sum, neighbour_sum
 from ogg_hpc.problems.problem import PartialSolution
@@ -42,7 +42,7 @@ class DegreeMessageSettings:
     """Settings of `DegreeMessageNetwork`."""
 
     start: tuple[float, ...] = field(
-        default=(-1.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0),
+        default=INVERSE_DEGREE,
         metadata={
             "help": "`first`, `second` and `score` before training, one after another; the default "
             "is inverse-degree greedy"

@@ -49,6 +49,8 @@ TWO_MESSAGES = {
     "second": np.array([-0.19, -0.09, 1.29, -1.35]),
     "score": np.array([0.13, -0.69]),
 }
+# Inverse-degree greedy, as their numbers one after another.
+INVERSE_DEGREE = (-1.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
 WEIGHTED_NETWORK = "weighted-degree-messages"
 SHARE_BITS = 16  # of what weights multiply messages by
 # Lighter nodes count as so much of the heaviest: powers of less are no float32.

@@ -45,14 +45,9 @@ def cover_small_components(reduction: Reduction) -> Reduction:
 
 def _components(graph: Graph) -> NDArray[np.int64]:
     """Return the (n,) number of each node's component."""
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    matrix = csr_array(
-        (np.ones(len(graph.columns), np.int8), graph.columns, graph.row_offsets),
-        (graph.n, graph.n),
-    )
-    component: NDArray[np.int64] = connected_components(matrix, directed=False)[1]
+    component: NDArray[np.int64] = connected_components(graph.to_scipy(), directed=False)[1]
     return component
 
 

@@ -24,7 +24,7 @@ from ogg_hpc.search.host_engine import HostEngine
 from ogg_hpc.search.power_lookup import value_at
 from ogg_hpc.search.proposals import choose_alone
 from ogg_hpc.search.ranking import rank_changed
-from ogg_hpc.search.scalar_state import Neighbours, add_to_touching, neighbour_sums
+from ogg_hpc.search.scalar_state import Neighbours, add_to_touching, neighbour_sums, take_values
 from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.share_pairs import share_pairs
 from ogg_hpc.search.tournament import key_of
@@ -228,10 +228,7 @@ def _take_answers_and_score(
     """Add to sums what answers have gained, and score the rows that have changed."""
     answers, answer_sums = second[:2]
     tree, changed, is_changed = ranking[0], state[5], state[6]
-    for k in range(len(ids)):
-        gain = values[k] - answers[ids[k]]
-        answers[ids[k]] = values[k]
-        count = add_to_touching(ids[k], gain, answer_sums, False, state, count)
+    count = take_values(ids, values, answers, answer_sums, False, state, count)
     for k in range(count):
         row = changed[k]
         is_changed[row] = False

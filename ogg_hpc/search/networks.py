@@ -109,8 +109,7 @@ class DegreeMessages(MessageNetwork):
     parameters: ClassVar = {
         name: len(array) for name, array in degree_messages.TWO_MESSAGES.items()
     }
-    # Inverse-degree greedy.
-    start: ClassVar[tuple[float, ...]] = (-1.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, -1.0)
+    start: ClassVar[tuple[float, ...]] = degree_messages.INVERSE_DEGREE
 
     def misfit(self, problem: Problem) -> str | None:
         """See `MessageNetwork.misfit`."""
@@ -152,7 +151,7 @@ class CoverageMessages(MessageNetwork):
     """Functions of spans, by the rules of dominating sets; see `coverage_messages`."""
 
     name = coverage_messages.NETWORK
-    parameters: ClassVar = {"message": 1, "answer": 1, "score": 1}
+    parameters: ClassVar = coverage_messages.PARAMETERS
     start = (1.0, 0.0, 0.0)  # greedy by the largest new coverage
 
     def misfit(self, problem: Problem) -> str | None:
@@ -244,14 +243,14 @@ class CutMessages(MessageNetwork):
         return cut_search(comm, block, form, on_step)
 
 
-DEGREE_MESSAGES, CUT_MESSAGES = DegreeMessages(), CutMessages()
+DEGREE_MESSAGES = DegreeMessages()
 NETWORKS: dict[str, MessageNetwork] = {
     network.name: network
     for network in (
         DEGREE_MESSAGES,
         WeightedDegreeMessages(),
         CoverageMessages(),
-        CUT_MESSAGES,
+        CutMessages(),
     )
 }
 

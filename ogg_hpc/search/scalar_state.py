@@ -271,6 +271,19 @@ def add_to_touching(node: Any, value: Any, sums: Any, unmarked: Any, state: Any,
 
 
 @njit(cache=True)
+def take_values(
+    ids: Any, values: Any, known: Any, sums: Any, unmarked: Any, state: Any, count: Any
+) -> Any:
+    """Note new values of nodes, and add what they have gained as `add_to_touching` does."""
+    for k in range(len(ids)):
+        node = ids[k]
+        gain = values[k] - known[node]
+        known[node] = values[k]
+        count = add_to_touching(node, gain, sums, unmarked, state, count)
+    return count
+
+
+@njit(cache=True)
 def _ones(word: Any) -> Any:
     """Count the bits of a 64-bit word; compilers know this form and use one instruction."""
     word = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))

@@ -28,6 +28,7 @@ from ogg_hpc.search.scalar_state import (
     is_widespread,
     neighbour_sums,
     remove_node,
+    take_values,
     times,
 )
 from ogg_hpc.search.schedule import Schedule
@@ -226,11 +227,7 @@ def _send_and_score(
 ) -> None:
     """Add what answers have gained to the sums of whoever touches their nodes; score the rows."""
     answers, answer_sums = second[:2]
-    for k in range(len(ids)):
-        node = ids[k]
-        gain = values[k] - answers[node]
-        answers[node] = values[k]
-        count = add_to_touching(node, gain, answer_sums, unmarked, state, count)
+    count = take_values(ids, values, answers, answer_sums, unmarked, state, count)
     if unmarked:
         _score_all(form, second, ranking, state)
         return
