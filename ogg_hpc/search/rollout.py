@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from ogg_hpc.search.policy_search import Scorer, SearchResult, search
 from ogg_hpc.search.samples import sampled
 from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.settings import SolveSettings
+
+OnStep = Callable[[int, NDArray[np.int64]], None]
+Run = Callable[[OnStep | None], SearchResult]
 
 
 def rollout(
@@ -58,32 +62,67 @@ def rollout(
     result, engine
         What was found, and the name of the engine that was used.
     """
-    problem, stored = approach.rules, approach.stored
     with clock("setup"):
         block = scatter_rows(comm, host.value, settings.balance)
-        forced = host.do(problem.forced)
-        form = comm.on_all(lambda: _form(approach, settings, block))
+        forced = host.do(approach.rules.forced)
+        run, engine = prepare(comm, block, approach, settings, schedule, forced)
     with progress_bar(comm, "solving", block.n) as show:
 
         def on_step(step: int, left: NDArray[np.int64]) -> None:
             show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
 
-        if form is not None and settings.engine != "reference":
-            # structure2vec in scalar form is one message a node.
-            network = approach.network or DEGREE_MESSAGES
-            with clock("policy"):
-                return network.search(comm, block, form, schedule, forced, on_step), "scalar"
-
-        with clock("setup"):
-            scorer: Scorer
-            if approach.network is not None:
-                scorer, engine = approach.network.scorer(form), "reference"
-            else:
-                assert stored is not None
-                scorer, engine = comm.on_all(lambda: _scorer(comm, stored, settings))
-            batch = GraphBatch(comm, [block], collective=settings.collective)
         with clock("policy"):
-            return search(batch, problem, scorer, schedule, forced, on_step), engine
+            return run(on_step), engine
+
+
+def prepare(
+    comm: Communicator,
+    block: RowBlock,
+    approach: Approach,
+    settings: SolveSettings,
+    schedule: Schedule,
+    forced: NDArray[np.int64],
+) -> tuple[Run, str]:
+    """Return what searches a graph from the start each time it is called (collective).
+
+    Parameters
+    ----------
+    comm
+        The ranks.
+    block
+        This rank's rows of the graph.
+    approach
+        A policy, or messages with a name: no heuristic of its own.
+    settings
+        Engine, collectives.
+    schedule, forced
+        As for `search`.
+
+    Returns
+    -------
+    run, engine
+        A (collective) function of `search`'s ``on_step``, and the name of the engine that it uses.
+    """
+    form = comm.on_all(lambda: _form(approach, settings, block))
+    if form is not None and settings.engine != "reference":
+        # structure2vec in scalar form is one message a node.
+        network = approach.network or DEGREE_MESSAGES
+        return partial(network.search, comm, block, form, schedule, forced), "scalar"
+
+    make_scorer: Callable[[], Scorer]
+    if approach.network is not None:
+        of_messages = approach.network
+        make_scorer, engine = lambda: of_messages.scorer(form), "reference"
+    else:
+        stored = approach.stored
+        assert stored is not None
+        make_scorer, engine = comm.on_all(lambda: _scorer(comm, stored, settings))
+    batch = GraphBatch(comm, [block], collective=settings.collective)
+
+    def run(on_step: OnStep | None) -> SearchResult:
+        return search(batch, approach.rules, make_scorer(), schedule, forced, on_step)
+
+    return run, engine
 
 
 def best_rollout(
@@ -154,8 +193,8 @@ def _form(approach: Approach, settings: SolveSettings, block: RowBlock) -> Any:
 
 def _scorer(
     comm: Communicator, stored: StoredPolicy, settings: SolveSettings
-) -> tuple[Scorer, str]:
-    """Return what scores by a network, and the engine's name."""
+) -> tuple[Callable[[], Scorer], str]:
+    """Return what makes a scorer by a network, for one search, and the engine's name."""
     # torch takes seconds to import: only where it is needed
     from ogg_hpc.policies.scorer import PolicyScorer
     from ogg_hpc.search.frontier_engine import FrontierScorer, can_follow
@@ -167,7 +206,7 @@ def _scorer(
         settings.engine == "auto" and comm.device.name == "cpu"
     )
     if wanted and can_follow(network):
-        return FrontierScorer(network), "frontier"
+        return lambda: FrontierScorer(network), "frontier"
     if settings.engine == "frontier":
         raise SettingsError(NO_FRONTIER)
-    return PolicyScorer(network), "reference"
+    return lambda: PolicyScorer(network), "reference"

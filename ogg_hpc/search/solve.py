@@ -111,7 +111,7 @@ def solve_graph(
     further samples and the polish.
     """
     clock, earlier = Clock(*PHASES), comm.report()
-    problem, approach, schedule = comm.on_all(lambda: _check(settings))
+    problem, approach, schedule = comm.on_all(lambda: check_settings(settings))
     rules = approach.rules
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
     with clock("read"):
@@ -210,8 +210,14 @@ def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:
     return without_unused_weights(graph.to_undirected(), problem)
 
 
-def _check(settings: SolveSettings) -> tuple[Problem, Approach, Schedule]:
-    """Return what is solved by what, and how, before a graph that may be large is read."""
+def check_settings(settings: SolveSettings) -> tuple[Problem, Approach, Schedule]:
+    """Return what is solved by what, and how, before a graph that may be large is read.
+
+    Raises
+    ------
+    SettingsError
+        Settings that do not fit.
+    """
     if settings.engine not in ENGINES:
         raise SettingsError(f"engine {settings.engine!r} is unknown; use {', '.join(ENGINES)}")
     if settings.collective not in COLLECTIVES:
