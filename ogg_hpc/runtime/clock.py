@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+
+import numpy as np
+
+from ogg_hpc.runtime.communicator import Communicator
 
 
 class Clock:
@@ -19,16 +23,41 @@ class Clock:
     def __init__(self, *phases: str) -> None:
         self._start = time.perf_counter()
         self._seconds = dict.fromkeys(phases, 0.0)
+        self._inner = 0.0  # seconds of phases inside the running one
 
     @contextmanager
     def __call__(self, phase: str) -> Iterator[None]:
-        """Add the time that the block takes to a phase."""
+        """Add the time that the block takes to a phase, less that of phases inside it."""
+        outer, self._inner = self._inner, 0.0
         start = time.perf_counter()
         try:
             yield
         finally:
-            self._seconds[phase] += time.perf_counter() - start
+            taken = time.perf_counter() - start
+            self._seconds[phase] += taken - self._inner
+            self._inner = outer + taken
 
     def report(self) -> dict[str, float]:
         """Return the seconds of each phase, and of all since the start."""
         return {**self._seconds, "total": time.perf_counter() - self._start}
+
+
+def over_ranks(comm: Communicator, seconds: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return the ``min``, ``median`` and ``max`` of each rank's seconds (collective).
+
+    Parameters
+    ----------
+    comm
+        The ranks.
+    seconds
+        This rank's seconds by phase; the same phases on all ranks.
+    """
+    ranks = np.array(comm.gather_objects(list(seconds.values())))
+    return {
+        phase: {
+            "min": float(of_phase.min()),
+            "median": float(np.median(of_phase)),
+            "max": float(of_phase.max()),
+        }
+        for phase, of_phase in zip(seconds, ranks.T, strict=True)
+    }

@@ -18,8 +18,9 @@ from ogg_hpc.problems.graph_input import read_undirected, without_unused_weights
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import graph_record, plain_number, write_solution
-from ogg_hpc.runtime.clock import Clock
+from ogg_hpc.runtime.clock import Clock, over_ranks
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.environment import commit, hosts
 from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.on_root import OnRoot
@@ -176,7 +177,10 @@ def solve_graph(
         "seed": settings.seed,
         "ranks": comm.size,
         "device": result.device,
+        "commit": comm.on_root(commit),
+        "hosts": hosts(comm),
         "seconds": seconds,
+        "phases": over_ranks(comm, seconds),
         "step_seconds": _summary(result.step_seconds),
         "collectives": comm.report(earlier),
         "adjacency_bytes": max(comm.gather_objects(result.adjacency_bytes)),

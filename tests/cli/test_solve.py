@@ -1,5 +1,6 @@
 import gzip
 import json
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
 from ogg_hpc.graphs.shards import write_shards, write_store
+from ogg_hpc.runtime.environment import commit
 
 
 @pytest.fixture
@@ -48,6 +50,18 @@ def test_json_is_one_object_and_its_file_verifies(ogg, one_object, path_graph, p
     code, out, _ = ogg("verify", path_graph, record["solution"])
     assert (code, out) == (0, "path.mvc.json: feasible mvc solution with objective 2\n")
     assert "d" in json.loads(Path(record["solution"]).read_text())["nodes"]
+
+
+def test_record_says_where_it_ran_and_where_the_time_went(run_ranks, one_object, path_graph):
+    done = run_ranks(2, ["-m", "ogg_hpc", "solve", path_graph, "--json"])
+    record = one_object(done.stdout)
+    assert record["hosts"] == [{"host": socket.gethostname(), "ranks": 2}]
+    assert record["commit"] == commit()
+    assert list(record["phases"]) == list(record["seconds"])
+    for phase, seconds in record["seconds"].items():  # of rank 0
+        spread = record["phases"][phase]
+        assert 0 <= spread["min"] <= seconds <= spread["max"]
+        assert spread["median"] == pytest.approx((spread["min"] + spread["max"]) / 2)
 
 
 def test_tampered_solution_exits_with_three(ogg, here, path_graph):
