@@ -10,8 +10,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Protocol
 
-# A product and a sum are rounded one by one, as on a CPU: scores are then the same bits.
+# A product and a sum are rounded one by one, as on a CPU: scores are then the same bits. NVRTC and
+# hipRTC, which compiles for AMD GPUs, refuse each other's word for it.
 OPTIONS = ("-std=c++17", "--fmad=false")
+HIP_OPTIONS = ("-std=c++17", "-ffp-contract=off")
 _PRELUDE = Path(__file__).with_name("prelude.cuh")
 # Threads of a block, and enough blocks to keep a large GPU busy.
 _BLOCK, _MOST_BLOCKS = 256, 2048
@@ -52,7 +54,8 @@ class CudaSource:
     def __init__(self, path: Path) -> None:
         import cupy
 
-        self._module = cupy.RawModule(code=source_text(path), options=OPTIONS)
+        options = HIP_OPTIONS if cupy.cuda.runtime.is_hip else OPTIONS
+        self._module = cupy.RawModule(code=source_text(path), options=options)
 
     def __getattr__(self, name: str) -> Kernel:
         if name.startswith("_"):

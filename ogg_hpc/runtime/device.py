@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 DEVICE_KINDS = ("auto", "cpu", "cuda")
 
+# What launchers and users hide GPUs by: NVIDIA's variable, and those of ROCm's two layers.
+_VISIBLE = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES")
+
 
 class Device(Protocol):
     """What a rank computes on.
@@ -33,11 +36,14 @@ class Device(Protocol):
     ----------
     name : str
         For people and records, such as ``cpu`` or ``cuda:0``.
+    platform : str
+        ``cpu``, ``cuda`` or, for an AMD GPU, ``hip``: what MPI has to know its buffers by.
     xp, sparse : module
         The array and the sparse matrix library.
     """
 
     name: str
+    platform: str
     xp: Any
 
     @property
@@ -76,6 +82,7 @@ class CPUDevice:
     """The host itself: NumPy and SciPy."""
 
     name = "cpu"
+    platform = "cpu"
     xp: Any = np
 
     @property
@@ -121,9 +128,10 @@ class CPUDevice:
 
 
 class CUDADevice:
-    """One NVIDIA GPU: CuPy for arrays, torch for differentiation, one allocator for both.
+    """One GPU: CuPy for arrays, torch for differentiation, one allocator for both.
 
-    Both libraries work on the default stream, so their kernels are ordered without events.
+    Both libraries work on the default stream, so their kernels are ordered without events. Their
+    builds for ROCm call an AMD GPU by the same names, such as ``cuda:0``.
 
     Parameters
     ----------
@@ -137,6 +145,7 @@ class CUDADevice:
         import torch
 
         self.name = f"cuda:{index}"
+        self.platform = "hip" if cupy.cuda.runtime.is_hip else "cuda"
         self.xp: Any = cupy
         self.sparse: Any = cupyx.scipy.sparse
         self.index = index
@@ -228,7 +237,7 @@ def select_device(kind: str, local_rank: int) -> Device:
     Parameters
     ----------
     kind
-        ``cpu``, ``cuda``, or ``auto`` for a GPU where there is one.
+        ``cpu``, ``cuda`` (an NVIDIA or AMD GPU), or ``auto`` for a GPU where there is one.
     local_rank
         The rank's number on its own node: with one visible GPU a rank, and with all GPUs of the
         node visible to all ranks, each rank gets its own.
@@ -245,15 +254,17 @@ def select_device(kind: str, local_rank: int) -> Device:
     gpus = visible_gpus()
     if gpus and not torch_uses_gpus():
         raise SettingsError(
-            "CuPy sees a GPU that torch cannot use: torch is a build for CPUs or for another CUDA"
-            " than the driver's; install the CUDA build of torch, or use --device cpu"
+            "CuPy sees a GPU that torch cannot use: torch is a build for CPUs, or for another CUDA"
+            " or ROCm than the driver's; install the build of torch for this GPU, or use"
+            " --device cpu"
         )
     if gpus:
         return CUDADevice(local_rank % gpus)
     if kind == "cuda":
-        seen = os.environ.get("CUDA_VISIBLE_DEVICES")
+        limits = [f"{name}={os.environ[name]}" for name in _VISIBLE if name in os.environ]
         raise SettingsError(
-            "no GPU can be used: CuPy is missing (pip install 'ogg-hpc[cuda12]') or sees no device"
-            f" (CUDA_VISIBLE_DEVICES={seen}); use --device cpu to run without one"
+            "no GPU can be used: CuPy is missing (pip install 'ogg-hpc[cuda12]'; for AMD GPUs its"
+            f" build for ROCm) or sees no device ({', '.join(limits) or 'none is hidden'}); use"
+            " --device cpu to run without one"
         )
     return CPUDevice()

@@ -17,7 +17,7 @@ from typing import Any
 from ogg_hpc.runtime.communicator import Communicator
 
 _LIBRARIES = ("ogg-hpc", "numpy", "scipy", "numba", "torch", "h5py", "networkx", "mpi4py")
-_CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x")
+_CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x", "cupy-rocm-7-0")
 
 
 def versions() -> dict[str, str | None]:

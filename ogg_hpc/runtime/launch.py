@@ -13,7 +13,8 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -32,6 +33,12 @@ _LAUNCHERS = (
     ("srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 )
 _MPIEXEC = _LAUNCHERS[:2]
+# How a library is asked whether it takes the buffers of a platform's GPUs.
+_GPU_QUERIES = {
+    "cpu": (),
+    "cuda": ("MPIX_Query_cuda_support",),
+    "hip": ("MPIX_Query_rocm_support", "MPIX_Query_hip_support"),  # Open MPI's, MPICH's
+}
 _PR_SET_PDEATHSIG = 1
 
 
@@ -104,31 +111,48 @@ def start(device: str = "auto", gpu_aware: str = "auto") -> Communicator:
     comm = MPICommunicator(world)
     _share_cores(_ranks_on_my_cores(MPI))
     comm.device = select_device(device, comm.local_rank)
-    comm.gpu_aware = gpu_aware == "on" or (gpu_aware == "auto" and library_is_gpu_aware())
+    comm.gpu_aware = gpu_aware == "on" or (
+        gpu_aware == "auto"
+        and library_is_gpu_aware(comm.device.platform, MPI.Get_library_version())
+    )
     return comm
 
 
-def library_is_gpu_aware() -> bool:
-    """Return whether the loaded MPI library says that it takes GPU buffers.
+def library_is_gpu_aware(platform: str, version: str) -> bool:
+    """Return whether the loaded MPI library says that it takes buffers of a platform's GPUs.
 
     The library is asked, never tried: handing a GPU buffer to one that cannot take it is a
     segmentation fault.
+
+    Parameters
+    ----------
+    platform
+        That of the rank's device.
+    version
+        What the library calls itself.
     """
-    if os.environ.get("MPICH_GPU_SUPPORT_ENABLED") == "1":  # Cray MPICH with its GTL
-        return True
+    # Cray MPICH takes GPU buffers by this switch alone, and has ended the job in MPI_Init if its
+    # transport layer for GPUs is missing. Other libraries do not know the variable.
+    if "CRAY MPICH" in version and platform != "cpu":
+        return os.environ.get("MPICH_GPU_SUPPORT_ENABLED") == "1"
+    return any(
+        getattr(library, query)()
+        for library in _mpi_libraries()
+        for query in _GPU_QUERIES[platform]
+        if hasattr(library, query)
+    )
+
+
+def _mpi_libraries() -> Iterator[ctypes.CDLL]:
+    """Yield the MPI libraries that this process has loaded; their names alone do not find them."""
     try:
         with open("/proc/self/maps") as maps:
             paths = {line.split()[-1] for line in maps if "libmpi" in line}
     except OSError:
-        return False
+        return
     for path in sorted(paths):
-        try:
-            query = getattr(ctypes.CDLL(path), "MPIX_Query_cuda_support", None)
-        except OSError:  # a mapping whose file has been replaced
-            continue
-        if query is not None:
-            return bool(query())
-    return False
+        with suppress(OSError):  # a mapping whose file has been replaced
+            yield ctypes.CDLL(path)
 
 
 def end_job(error: OggError) -> int:

@@ -9,7 +9,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.device import CUDADevice, visible_gpus
 
 if visible_gpus() == 0:
-    pytest.skip("needs an NVIDIA GPU and CuPy", allow_module_level=True)
+    pytest.skip("needs a GPU and CuPy", allow_module_level=True)
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Every CUDA C source compiles for every GPU that is supported, on a machine without one."""
 
 import ctypes
+import ctypes.util
 import importlib.util
 import re
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 import ogg_hpc
-from ogg_hpc.runtime.cuda_source import OPTIONS, CudaSource, grid, source_text
+from ogg_hpc.runtime.cuda_source import HIP_OPTIONS, OPTIONS, CudaSource, grid, source_text
 
 PACKAGE = Path(ogg_hpc.__file__).parent
 SOURCES = sorted(PACKAGE.rglob("*.cu"))
@@ -66,6 +67,32 @@ def test_source_compiles(nvrtc, path, architecture):
         assert f".text.{name}\0".encode() in code
 
 
+@pytest.fixture(scope="module")
+def hiprtc():
+    """The compiler for AMD GPUs as a library, as CuPy's build for ROCm uses it."""
+    found = ctypes.util.find_library("amdhip64")
+    if found is None:
+        pytest.skip("needs hipRTC: apt-get install libamdhip64-dev")
+    return ctypes.CDLL(found)
+
+
+@pytest.mark.parametrize("architecture", ["gfx908", "gfx90a"])  # MI100, MI250X
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_source_compiles_for_amd_gpus(hiprtc, path, architecture):
+    program = ctypes.c_void_p()
+    text = source_text(path).encode()
+    assert not hiprtc.hiprtcCreateProgram(ctypes.byref(program), text, b"source.cu", 0, None, None)
+    options = [option.encode() for option in (f"--gpu-architecture={architecture}", *HIP_OPTIONS)]
+    verdict = hiprtc.hiprtcCompileProgram(
+        program, len(options), (ctypes.c_char_p * len(options))(*options)
+    )
+    size = ctypes.c_size_t()
+    hiprtc.hiprtcGetProgramLogSize(program, ctypes.byref(size))
+    log = ctypes.create_string_buffer(size.value + 1)
+    hiprtc.hiprtcGetProgramLog(program, log)
+    assert not verdict, log.value.decode()
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
 def test_products_and_sums_are_rounded_one_by_one(nvrtc, path):
     code = compiled(nvrtc, source_text(path), "compute_70", "PTX")
@@ -82,7 +109,10 @@ def test_source_can_run_thread_by_thread(path):
     assert text.count("__global__") == len(re.findall(r'extern "C" __global__ void \w+\(', text))
 
 
-def test_kernels_are_launched_in_whole_blocks_and_only_where_there_is_work(monkeypatch):
+@pytest.mark.parametrize(("is_hip", "options"), [(False, OPTIONS), (True, HIP_OPTIONS)])
+def test_kernels_are_launched_in_whole_blocks_and_only_where_there_is_work(
+    monkeypatch, is_hip, options
+):
     launches, compiles = [], []
 
     class RawModule:
@@ -92,11 +122,12 @@ def test_kernels_are_launched_in_whole_blocks_and_only_where_there_is_work(monke
         def get_function(self, name):
             return lambda *launch: launches.append((name, *launch))
 
-    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(RawModule=RawModule))
+    cuda = SimpleNamespace(runtime=SimpleNamespace(is_hip=is_hip))
+    monkeypatch.setitem(sys.modules, "cupy", SimpleNamespace(RawModule=RawModule, cuda=cuda))
     source, array = CudaSource(SOURCES[0]), np.zeros(3)
     for threads in (0, 1, 256, 257):
         source.work(threads, array, 5)
-    assert compiles == [(source_text(SOURCES[0]), OPTIONS)]
+    assert compiles == [(source_text(SOURCES[0]), options)]
     assert launches == [
         ("work", (blocks,), (threads,), (array, 5))
         for blocks, threads in ((1, 1), (1, 256), (2, 256))

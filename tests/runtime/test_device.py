@@ -1,5 +1,7 @@
 import subprocess
 import sys
+from importlib.machinery import ModuleSpec
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -59,6 +61,20 @@ def test_cuda_without_a_gpu_says_what_to_do(gpus, monkeypatch):
     assert "--device cpu" in message
 
 
+@pytest.mark.parametrize(
+    "name", ["CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"]
+)
+def test_what_hides_a_gpu_is_named_on_either_platform(gpus, monkeypatch, name):
+    gpus(0)
+    for other in module._VISIBLE:
+        monkeypatch.delenv(other, raising=False)
+    with pytest.raises(SettingsError, match="none is hidden"):
+        select_device("cuda", 0)
+    monkeypatch.setenv(name, "")
+    with pytest.raises(SettingsError, match=rf"sees no device \({name}=\)"):
+        select_device("cuda", 0)
+
+
 def test_unknown_device_is_refused():
     with pytest.raises(SettingsError, match="'gpu' is unknown; use one of auto, cpu, cuda"):
         select_device("gpu", 0)
@@ -68,7 +84,7 @@ def test_unknown_device_is_refused():
 def test_a_gpu_that_torch_cannot_use_is_a_message(gpus, monkeypatch, kind):
     gpus(1)
     monkeypatch.setattr(module, "torch_uses_gpus", lambda: False)
-    with pytest.raises(SettingsError, match="CUDA build of torch, or use --device cpu"):
+    with pytest.raises(SettingsError, match="build of torch for this GPU, or use --device cpu"):
         select_device(kind, 0)
     assert isinstance(select_device("cpu", 0), CPUDevice)
 
@@ -76,6 +92,34 @@ def test_a_gpu_that_torch_cannot_use_is_a_message(gpus, monkeypatch, kind):
 def test_no_gpu_is_visible_without_cupy(monkeypatch):
     monkeypatch.setattr(module.importlib.util, "find_spec", lambda name: None)
     assert module.visible_gpus() == 0
+
+
+@pytest.mark.parametrize(("is_hip", "platform"), [(False, "cuda"), (True, "hip")])
+def test_gpu_of_either_platform_is_used_by_the_same_names(monkeypatch, is_hip, platform):
+    used = []
+    cuda = SimpleNamespace(
+        runtime=SimpleNamespace(is_hip=is_hip, getDeviceCount=lambda: 2),
+        Device=lambda index: SimpleNamespace(use=lambda: used.append(("cupy", index))),
+        PythonFunctionAllocator=lambda allocate, free: SimpleNamespace(malloc=allocate),
+        set_allocator=lambda allocate: None,
+    )
+    modules = {
+        "cupy": ModuleType("cupy"),
+        "cupyx": ModuleType("cupyx"),
+        "cupyx.scipy": ModuleType("cupyx.scipy"),
+        "cupyx.scipy.sparse": ModuleType("cupyx.scipy.sparse"),
+    }
+    modules["cupy"].cuda = cuda
+    modules["cupy"].__spec__ = ModuleSpec("cupy", None)
+    modules["cupyx"].scipy = modules["cupyx.scipy"]
+    modules["cupyx.scipy"].sparse = modules["cupyx.scipy.sparse"]
+    for name, stand_in in modules.items():
+        monkeypatch.setitem(sys.modules, name, stand_in)
+    monkeypatch.setattr("torch.cuda.is_available", lambda: True)
+    monkeypatch.setattr("torch.cuda.set_device", lambda index: used.append(("torch", index)))
+    device = select_device("auto", 3)
+    assert (device.name, device.platform) == ("cuda:1", platform)
+    assert used == [("cupy", 1), ("torch", 1)]
 
 
 def test_cpu_device_shares_memory_with_torch():

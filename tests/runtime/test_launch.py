@@ -1,11 +1,13 @@
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.runtime.launch import promised_rank, promised_size, start
+from ogg_hpc.runtime import launch as module
+from ogg_hpc.runtime.launch import library_is_gpu_aware, promised_rank, promised_size, start
 
 OPEN_MPI = {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "3"}
 PMI = {"PMI_SIZE": "5", "PMI_RANK": "2"}
@@ -55,6 +57,45 @@ def test_missing_rank_number_counts_as_zero():
 def test_unknown_gpu_awareness_is_refused():
     with pytest.raises(SettingsError, match="'maybe' is unknown; use auto, on or off"):
         start(gpu_aware="maybe")
+
+
+MPICH = "MPICH Version:      4.3.0"
+CRAY_MPICH = "MPI VERSION    : CRAY MPICH version 8.1.28.29 (ANL base 3.4a2)"
+
+
+@pytest.mark.parametrize(
+    ("platform", "answers", "aware"),
+    [
+        ("cuda", {"MPIX_Query_cuda_support": 1}, True),
+        ("cuda", {"MPIX_Query_cuda_support": 0}, False),
+        ("cuda", {}, False),
+        ("hip", {"MPIX_Query_rocm_support": 1}, True),
+        ("hip", {"MPIX_Query_rocm_support": 0, "MPIX_Query_hip_support": 1}, True),
+        # Buffers of the one kind of GPU are none of the other.
+        ("hip", {"MPIX_Query_cuda_support": 1, "MPIX_Query_hip_support": 0}, False),
+        ("cuda", {"MPIX_Query_hip_support": 1}, False),
+        ("cpu", {"MPIX_Query_cuda_support": 1, "MPIX_Query_hip_support": 1}, False),
+    ],
+)
+def test_library_is_asked_for_the_gpus_of_this_platform(monkeypatch, platform, answers, aware):
+    library = SimpleNamespace(
+        **{name: lambda value=value: value for name, value in answers.items()}
+    )
+    monkeypatch.setattr(module, "_mpi_libraries", lambda: iter([SimpleNamespace(), library]))
+    assert library_is_gpu_aware(platform, MPICH) is aware
+
+
+@pytest.mark.parametrize("platform", ["cuda", "hip"])
+@pytest.mark.parametrize(("value", "aware"), [("1", True), ("0", False), (None, False)])
+def test_cray_mpich_takes_gpu_buffers_where_its_switch_is_on(monkeypatch, platform, value, aware):
+    monkeypatch.setattr(module, "_mpi_libraries", lambda: iter(()))
+    if value is None:
+        monkeypatch.delenv("MPICH_GPU_SUPPORT_ENABLED", raising=False)
+    else:
+        monkeypatch.setenv("MPICH_GPU_SUPPORT_ENABLED", value)
+    assert library_is_gpu_aware(platform, CRAY_MPICH) is aware
+    # A library that does not know the switch would be handed what it cannot read.
+    assert library_is_gpu_aware(platform, MPICH) is False
 
 
 def python(code, environment):
