@@ -18,7 +18,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--device",
         choices=("auto", "cpu", "cuda"),
         default="auto",
-        help="device of each rank; cuda is an NVIDIA or AMD GPU, auto one of these where there is one "
+        help="device of each rank; cuda is an NVIDIA or AMD GPU, auto one where there is one "
         "(default: auto)",
     )
     group.add_argument(
