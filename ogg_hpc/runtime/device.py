@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import re
 import resource
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -77,6 +79,9 @@ class Device(Protocol):
     def peak_memory_bytes(self) -> int:
         """Return the most memory this process has used: host, plus device where there is one."""
 
+    def gpu(self) -> dict[str, Any] | None:
+        """Return what GPU this is, for people and records; None for a host."""
+
 
 class CPUDevice:
     """The host itself: NumPy and SciPy."""
@@ -125,6 +130,9 @@ class CPUDevice:
     def peak_memory_bytes(self) -> int:
         """Return the peak resident set size of this process."""
         return host_peak_memory_bytes()
+
+    def gpu(self) -> None:
+        """Return None: this is no GPU."""
 
 
 class CUDADevice:
@@ -198,6 +206,24 @@ class CUDADevice:
 
         return host_peak_memory_bytes() + int(torch.cuda.max_memory_allocated(self.index))
 
+    def gpu(self) -> dict[str, Any]:
+        """Return name, place, memory, compute capability, driver and CUDA of the GPU.
+
+        The last two are None on an AMD GPU.
+        """
+        runtime = self.xp.cuda.runtime
+        properties = runtime.getDeviceProperties(self.index)
+        free, total = runtime.memGetInfo()
+        return {
+            "name": properties["name"].decode(),
+            "bus": runtime.deviceGetPCIBusId(self.index),
+            "memory_bytes": total,
+            "free_bytes": free,
+            "compute_capability": f"{properties['major']}.{properties['minor']}",
+            "driver": nvidia_driver(),
+            "cuda": None if runtime.is_hip else _cuda_version(runtime.driverGetVersion()),
+        }
+
 
 def host_peak_memory_bytes() -> int:
     """Return the peak resident set size of this process."""
@@ -222,6 +248,29 @@ def visible_gpus() -> int:
         return int(cupy.cuda.runtime.getDeviceCount())
     except Exception:  # a CuPy without a driver raises errors of its own kinds
         return 0
+
+
+def installed_gpus(devices: Path = Path("/dev")) -> int:
+    """Return how many NVIDIA GPUs the system shows, whether or not a library can use them."""
+    return len(list(devices.glob("nvidia[0-9]*")))
+
+
+def visibility(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the variables that say which GPUs this process may see."""
+    return {name: environment[name] for name in _VISIBLE if name in environment}
+
+
+def nvidia_driver(file: Path = Path("/proc/driver/nvidia/version")) -> str | None:
+    """Return the version of the NVIDIA driver, None without one."""
+    try:
+        found = re.search(r"\d+\.\d+(\.\d+)?", file.read_text(encoding="utf-8"))
+    except OSError:
+        return None
+    return found[0] if found else None
+
+
+def _cuda_version(number: int) -> str:
+    return f"{number // 1000}.{number % 1000 // 10}"
 
 
 def torch_uses_gpus() -> bool:
@@ -261,7 +310,7 @@ def select_device(kind: str, local_rank: int) -> Device:
     if gpus:
         return CUDADevice(local_rank % gpus)
     if kind == "cuda":
-        limits = [f"{name}={os.environ[name]}" for name in _VISIBLE if name in os.environ]
+        limits = [f"{name}={value}" for name, value in visibility().items()]
         raise SettingsError(
             "no GPU can be used: CuPy is missing (pip install 'ogg-hpc[cuda12]'; for AMD GPUs its"
             f" build for ROCm) or sees no device ({', '.join(limits) or 'none is hidden'}); use"

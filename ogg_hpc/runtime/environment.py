@@ -9,15 +9,41 @@ import socket
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Any
 
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.device import installed_gpus, visibility
+from ogg_hpc.runtime.launch import promised_size
+from ogg_hpc.runtime.mistakes import common_mistakes
+from ogg_hpc.runtime.resources import (
+    compact,
+    file_system,
+    memory_limit_bytes,
+    total_memory_bytes,
+)
 
 _LIBRARIES = ("ogg-hpc", "numpy", "scipy", "numba", "torch", "h5py", "networkx", "mpi4py")
 _CUPY = ("cupy", "cupy-cuda12x", "cupy-cuda13x", "cupy-rocm-7-0")
+_VARIABLES = (
+    *(f"OMPI_COMM_WORLD_{name}" for name in ("SIZE", "LOCAL_SIZE")),
+    *(f"PMI_{name}" for name in ("SIZE", "ID", "VERSION")),
+    *("MPI_LOCALNRANKS", "MPICH_GPU_SUPPORT_ENABLED"),
+    *(f"JSM_NAMESPACE_{name}" for name in ("SIZE", "LOCAL_SIZE")),
+    *(f"LSB_{name}" for name in ("JOBID", "JOBINDEX", "DJOB_NUMPROC", "MAX_NUM_PROCESSORS")),
+    *(
+        f"SLURM_{name}"
+        for name in (
+            *("JOB_ID", "ARRAY_TASK_ID", "RESTART_COUNT", "JOB_NUM_NODES", "NTASKS"),
+            *("NTASKS_PER_NODE", "CPUS_PER_TASK", "CPUS_ON_NODE", "GPUS_PER_TASK"),
+            *("GPUS_PER_NODE", "GPUS_ON_NODE", "MEM_PER_NODE", "MEM_PER_CPU", "STEP_ID"),
+            *("STEP_NUM_NODES", "STEP_NUM_TASKS", "DISTRIBUTION", "CPU_BIND_TYPE"),
+        )
+    ),
+)
 
 
 def versions() -> dict[str, str | None]:
@@ -54,21 +80,77 @@ def hosts(comm: Communicator) -> list[dict[str, Any]]:
 
 
 def describe(comm: Communicator) -> dict[str, Any]:
-    """Return versions, the MPI library and every rank's place (collective)."""
-    mpi = sys.modules.get("mpi4py.MPI")
-    library = mpi.Get_library_version().split("\n")[0].strip("\0 ") if mpi else "none: one rank"
+    """Return what a report of a problem should begin with (collective).
+
+    Versions, the commit, the system, the MPI library, the launcher, every host and rank, the
+    present folder's file system, and warnings of common mistakes.
+    """
+    description = {
+        "versions": versions(),
+        "commit": comm.on_root(commit),
+        "system": {
+            "os": _os_name(),
+            "kernel": platform.release(),
+            "machine": platform.machine(),
+            "c_library": " ".join(platform.libc_ver()),
+        },
+        "mpi": {"library": _mpi_library(), "gpu_aware": comm.gpu_aware},
+        "launcher": launcher(),
+        "hosts": _describe_hosts(comm),
+        "ranks": comm.gather_objects(_describe_rank(comm)),
+        "folder": comm.on_root(lambda: file_system(".")),
+        "hdf5_file_locking": os.environ.get("HDF5_USE_FILE_LOCKING"),
+    }
+    return {**description, "warnings": common_mistakes(description)}
+
+
+def launcher(environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
+    """Return the launcher's name and number of ranks, and its variables that say sizes and ids.
+
+    Names and values outside a fixed list are left out: there may be secrets among them.
+    """
+    name, ranks = promised_size(environment) or (None, 1)
+    variables = {key: environment[key] for key in _VARIABLES if key in environment}
+    return {"name": name, "ranks": ranks, "variables": variables}
+
+
+def _describe_hosts(comm: Communicator) -> list[dict[str, Any]]:
     mine = {
+        "cores": os.cpu_count(),
+        "memory_bytes": total_memory_bytes(),
+        "memory_limit_bytes": memory_limit_bytes(),
+    }
+    by_host = dict(comm.gather_objects((socket.gethostname(), mine)))
+    return [{**each, **by_host[each["host"]]} for each in hosts(comm)]
+
+
+def _describe_rank(comm: Communicator) -> dict[str, Any]:
+    cores = os.sched_getaffinity(0)
+    return {
         "rank": comm.rank,
         "host": socket.gethostname(),
         "local_rank": comm.local_rank,
         "device": comm.device.name,
         "threads": int(os.environ.get("OMP_NUM_THREADS", "0")) or os.cpu_count(),
+        "cores": {"count": len(cores), "list": compact(cores)},
+        "gpu": comm.device.gpu(),
+        "gpus_installed": installed_gpus(),
+        "visible_devices": visibility(),
     }
-    return {
-        "versions": versions(),
-        "mpi": {"library": library, "gpu_aware": comm.gpu_aware},
-        "ranks": comm.gather_objects(mine),
-    }
+
+
+def _mpi_library() -> str:
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None:
+        return "none: one rank"
+    return " ".join(mpi.Get_library_version().split("\n")[0].strip("\0").split())
+
+
+def _os_name() -> str:
+    try:
+        return platform.freedesktop_os_release()["PRETTY_NAME"]
+    except (OSError, KeyError):
+        return platform.system()
 
 
 def _described(checkout: Path) -> str | None:

@@ -8,7 +8,7 @@ import pytest
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime import device as module
-from ogg_hpc.runtime.device import CPUDevice, select_device
+from ogg_hpc.runtime.device import CPUDevice, CUDADevice, select_device
 
 
 @pytest.fixture
@@ -146,3 +146,42 @@ def test_peak_memory_is_of_this_program_alone():
     code = "from ogg_hpc.runtime.device import CPUDevice; print(CPUDevice().peak_memory_bytes())"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 10_000_000 < int(run.stdout) < big.nbytes
+
+
+def test_a_gpu_is_described(monkeypatch):
+    monkeypatch.setattr(module, "nvidia_driver", lambda: "550.54.14")
+    runtime = SimpleNamespace(  # what CuPy answers
+        getDeviceProperties=lambda index: {"name": b"GPU 3", "major": 7, "minor": 0},
+        memGetInfo=lambda: (3 * 2**30, 16 * 2**30),
+        deviceGetPCIBusId=lambda index: f"0000:0{index}:00.0",
+        driverGetVersion=lambda: 12040,
+        is_hip=False,
+    )
+    device = CUDADevice.__new__(CUDADevice)
+    device.index, device.xp = 3, SimpleNamespace(cuda=SimpleNamespace(runtime=runtime))
+    assert device.gpu() == {
+        "name": "GPU 3", "bus": "0000:03:00.0", "compute_capability": "7.0",
+        "memory_bytes": 16 * 2**30, "free_bytes": 3 * 2**30,
+        "driver": "550.54.14", "cuda": "12.4",
+    }  # fmt: skip
+    assert CPUDevice().gpu() is None
+
+
+@pytest.mark.parametrize(
+    ("line", "version"),
+    [
+        ("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19", "535.104.05"),
+        ("NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54  Release", "550.54"),
+        ("no version", None),
+    ],
+)
+def test_version_of_the_driver(tmp_path, line, version):
+    (tmp_path / "version").write_text(line)
+    assert module.nvidia_driver(tmp_path / "version") == version
+    assert module.nvidia_driver(tmp_path / "none") is None
+
+
+def test_gpus_of_the_system_are_counted(tmp_path):
+    for name in ("nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm", "null"):
+        (tmp_path / name).touch()
+    assert module.installed_gpus(tmp_path) == 2

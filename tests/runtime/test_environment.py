@@ -1,4 +1,5 @@
 import json
+import platform
 import re
 import shutil
 import socket
@@ -8,7 +9,8 @@ import pytest
 
 from ogg_hpc.runtime import environment as module
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.runtime.environment import commit, describe, hosts, versions
+from ogg_hpc.runtime.environment import commit, describe, hosts, launcher, versions
+from ogg_hpc.runtime.mistakes import common_mistakes
 
 
 def test_versions_are_those_installed():
@@ -31,6 +33,9 @@ def test_description_of_one_rank_names_its_place(monkeypatch):
     assert rank["device"] == "cpu"
     assert rank["threads"] == 3
     assert rank["host"]
+    assert record["system"]["kernel"] == platform.release()
+    assert record["launcher"]["variables"] == launcher()["variables"]
+    assert record["warnings"] == common_mistakes(record)
     json.dumps(record)
 
 
@@ -124,3 +129,16 @@ def test_hosts_are_counted_in_rank_order():
             return ["n2", "n1", "n2", "n1", "n2"]
 
     assert hosts(Ranks()) == [{"host": "n2", "ranks": 3}, {"host": "n1", "ranks": 2}]
+
+
+def test_launcher_is_told_with_sizes_and_ids_but_no_secrets():
+    environment = {
+        "SLURM_STEP_NUM_TASKS": "8", "SLURM_JOB_ID": "4711", "SLURM_GPUS_PER_TASK": "1",
+        "SLURM_JWT": "secret", "SLURM_JOB_USER": "me", "PMI_SECRET": "secret", "HOME": "/home/me",
+    }  # fmt: skip
+    found = launcher(environment)
+    assert (found["name"], found["ranks"]) == ("srun", 8)
+    assert found["variables"] == {
+        "SLURM_STEP_NUM_TASKS": "8", "SLURM_JOB_ID": "4711", "SLURM_GPUS_PER_TASK": "1",
+    }  # fmt: skip
+    assert launcher({}) == {"name": None, "ranks": 1, "variables": {}}
