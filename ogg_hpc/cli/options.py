@@ -6,6 +6,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from ogg_hpc.runtime.watchdog import EXIT_CODE, TIMEOUT
+
 if TYPE_CHECKING:
     from ogg_hpc.runtime.communicator import Communicator
 
@@ -27,6 +29,14 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="hand GPU buffers to MPI directly; auto asks the library (default: auto)",
     )
+    group.add_argument(
+        "--timeout",
+        type=float,
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help="end the job when ranks have waited so long for one that does not answer, with exit "
+        f"code {EXIT_CODE}; 0 for no limit (default: {TIMEOUT:.0f})",
+    )
 
 
 def add_node_weights_option(parser: argparse.ArgumentParser) -> None:
@@ -43,7 +53,7 @@ def start_ranks(args: argparse.Namespace) -> Communicator:
     """Start this rank as the options of `add_run_options` say."""
     from ogg_hpc.runtime.launch import start
 
-    return start(args.device, args.gpu_aware)
+    return start(args.device, args.gpu_aware, args.timeout)
 
 
 def console() -> Any:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any, TypeVar
 
@@ -21,12 +22,14 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import OggError
 from ogg_hpc.runtime.device import CPUDevice, Device
+from ogg_hpc.runtime.watchdog import Watchdog
 
 T = TypeVar("T")
 Counts = Sequence[int] | NDArray[np.int64]
 
 # Open MPI fails on messages of 2^31 elements or more.
 _MOST_ELEMENTS = 2**30
+_UNWATCHED = nullcontext()
 
 
 @dataclass
@@ -273,7 +276,8 @@ class Communicator:
                 outcome = (None, raised)
         shared = outcome
         if self.size > 1:
-            shared = self.broadcast_object(outcome if _pickles(outcome) else _as_text(outcome))
+            with self._waiting("on_root"):
+                shared = self.broadcast_object(outcome if _pickles(outcome) else _as_text(outcome))
         error = outcome[1] or shared[1]  # rank 0 keeps the traceback
         if error is not None:
             raise error
@@ -295,7 +299,9 @@ class Communicator:
             result = function()
         except OggError as raised:
             error = raised
-        found = next((e for e in self.gather_objects(error) if e is not None), None)
+        with self._waiting("on_all"):
+            errors = self.gather_objects(error)
+        found = next((e for e in errors if e is not None), None)
         if found is not None:
             raise found.shared()
         return result  # type: ignore[return-value]
@@ -331,14 +337,16 @@ class Communicator:
             result = xp.empty(shape, array.dtype)
             if not on_host:
                 device.synchronize()
-            move(array, result)
+            with self._waiting(name):
+                move(array, result)
         else:
             path = "staged"
             send = self._staged("send", array.shape, array.dtype)
             receive = self._staged("receive", shape, array.dtype)
             device.synchronize()
             device.to_host(array, out=send)
-            move(send, receive)
+            with self._waiting(name):
+                move(send, receive)
             result = device.from_host(receive)
             # The next call overwrites the staging buffer, so the copy must have left it.
             device.synchronize()
@@ -356,6 +364,10 @@ class Communicator:
             buffer = self._staging[use] = self.device.pinned(nbytes)
         staged: NDArray[Any] = buffer[:nbytes].view(dtype).reshape(shape)
         return staged
+
+    def _waiting(self, name: str) -> AbstractContextManager[None]:
+        """Return a context in which this rank waits for others, under the eye of the watchdog."""
+        return _UNWATCHED
 
     # Transports: what differs between one rank and many.
 
@@ -389,9 +401,18 @@ class MPICommunicator(Communicator):
         An ``mpi4py.MPI.Intracomm``.
     device, gpu_aware
         As for `Communicator`.
+    watchdog
+        Who ends the job when a collective takes too long; nobody by default.
     """
 
-    def __init__(self, mpi: Any, device: Device | None = None, *, gpu_aware: bool = False) -> None:
+    def __init__(
+        self,
+        mpi: Any,
+        device: Device | None = None,
+        *,
+        gpu_aware: bool = False,
+        watchdog: Watchdog | None = None,
+    ) -> None:
         super().__init__(device, gpu_aware=gpu_aware)
         from mpi4py import MPI
 
@@ -401,30 +422,39 @@ class MPICommunicator(Communicator):
         self.size = mpi.Get_size()
         node = mpi.Split_type(MPI.COMM_TYPE_SHARED)
         self.local_rank, self.local_size = node.Get_rank(), node.Get_size()
+        self._watchdog = watchdog
+        self._peers = tuple(node.allgather(watchdog.slot)) if watchdog is not None else ()
         node.Free()
 
     def broadcast_object(self, value: T, root: int = 0) -> T:
         """Return the root's object on every rank."""
-        result: T = self._mpi.bcast(value, root)
+        with self._waiting("broadcast_object"):
+            result: T = self._mpi.bcast(value, root)
         return result
 
     def gather_objects(self, value: T) -> list[T]:
         """Return the objects of all ranks, in rank order, on every rank."""
-        result: list[T] = self._mpi.allgather(value)
+        with self._waiting("gather_objects"):
+            result: list[T] = self._mpi.allgather(value)
         return result
 
     def barrier(self) -> None:
         """Wait for all ranks."""
-        self._mpi.Barrier()
+        with self._waiting("barrier"):
+            self._mpi.Barrier()
 
     def split(self, colour: int) -> Communicator:
         """Return the communicator of all ranks that pass the same colour (collective).
 
         Its calls count towards this communicator's totals.
         """
-        part = MPICommunicator(
-            self._mpi.Split(colour, self.rank), self.device, gpu_aware=self.gpu_aware
-        )
+        with self._waiting("split"):
+            part = MPICommunicator(
+                self._mpi.Split(colour, self.rank),
+                self.device,
+                gpu_aware=self.gpu_aware,
+                watchdog=self._watchdog,
+            )
         part.counts = self.counts
         return part
 
@@ -475,8 +505,14 @@ class MPICommunicator(Communicator):
 
     def _exchange_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         received = np.empty_like(counts)
-        self._mpi.Alltoall(counts, received)
+        with self._waiting("alltoallv"):
+            self._mpi.Alltoall(counts, received)
         return received
+
+    def _waiting(self, name: str) -> AbstractContextManager[None]:
+        if self._watchdog is None:
+            return _UNWATCHED
+        return self._watchdog.waiting(name, self._peers)
 
     def _row_type(self, array: Any) -> _RowType:
         return _RowType(self._MPI, array)

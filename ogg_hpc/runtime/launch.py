@@ -7,6 +7,7 @@ gives P independent programs that each believe to be alone.
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import os
 import signal
@@ -21,6 +22,7 @@ from typing import Any
 from ogg_hpc.errors import MissingExtraError, OggError, SettingsError
 from ogg_hpc.runtime.communicator import Communicator, MPICommunicator
 from ogg_hpc.runtime.device import select_device
+from ogg_hpc.runtime.watchdog import TIMEOUT, Watchdog
 
 GPU_AWARENESS = ("auto", "on", "off")
 
@@ -59,7 +61,7 @@ def promised_rank(environment: Mapping[str, str] = os.environ) -> int:
     return 0
 
 
-def start(device: str = "auto", gpu_aware: str = "auto") -> Communicator:
+def start(device: str = "auto", gpu_aware: str = "auto", timeout: float = TIMEOUT) -> Communicator:
     """Start this rank: MPI if a launcher asks for it, a device, threads, failure handling.
 
     Parameters
@@ -69,6 +71,9 @@ def start(device: str = "auto", gpu_aware: str = "auto") -> Communicator:
     gpu_aware
         Whether MPI is handed GPU buffers: ``on``, ``off``, or ``auto`` for where the library
         itself says that it takes them.
+    timeout
+        Seconds that a collective may keep a rank waiting before a `Watchdog` ends the job; 0 for
+        no limit.
 
     Returns
     -------
@@ -84,6 +89,8 @@ def start(device: str = "auto", gpu_aware: str = "auto") -> Communicator:
     """
     if gpu_aware not in GPU_AWARENESS:
         raise SettingsError(f"GPU awareness {gpu_aware!r} is unknown; use auto, on or off")
+    if not timeout >= 0:
+        raise SettingsError(f"the timeout is a number of seconds, 0 for none, not {timeout:g}")
     promise = promised_size()
     if promise is None:
         _share_cores(1)
@@ -108,7 +115,9 @@ def start(device: str = "auto", gpu_aware: str = "auto") -> Communicator:
             " library's own launcher, or build mpi4py against the launcher's MPI"
         )
     sys.excepthook = _abort_on_exception
-    comm = MPICommunicator(world)
+    comm = MPICommunicator(world, watchdog=Watchdog(world, timeout) if timeout else None)
+    # Without it, ranks would wait for one that has stopped where no thread can watch: at the end.
+    atexit.register(comm.barrier)
     _share_cores(_ranks_on_my_cores(MPI))
     comm.device = select_device(device, comm.local_rank)
     comm.gpu_aware = gpu_aware == "on" or (
