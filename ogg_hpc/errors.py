@@ -79,6 +79,12 @@ class InterruptionError(OggError):
     exit_code = 130  # as shells report SIGINT
 
 
+class StoppedError(OggError):
+    """A run that a signal has ended, after a checkpoint was written."""
+
+    exit_code = 75  # EX_TEMPFAIL of sysexits.h: try again later
+
+
 class InfeasibleError(OggError):
     """A result that failed verification and is therefore not written as a solution."""
 

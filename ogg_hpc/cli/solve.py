@@ -170,13 +170,13 @@ def run(args: argparse.Namespace) -> int:
         undirected=args.undirected,
         node_weights=args.node_weights,
     )
-    with noted_signals() as stop:
+    with noted_signals() as came:
         graphs = comm.on_root(lambda: members(args.graph))
         for number, graph in enumerate(graphs, start=1):
             output = Path(args.output) if args.output else _output(graph, args.problem)
             if args.output and graph != args.graph:
                 output = output.with_suffix(f".{graph.rpartition(':')[2]}{output.suffix}")
-            record = solve_graph(comm, graph, settings, output, stop).record
+            record = solve_graph(comm, graph, settings, output, lambda: came() is not None).record
             if comm.rank == 0:
                 _print(record, args.json)
             if record["stopped"]:

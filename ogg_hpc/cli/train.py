@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from signal import Signals
+from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.runtime.launch import promised_rank
+from ogg_hpc.runtime.signals import noted_signals
+from ogg_hpc.runtime.unfinished import remove_marker
+
+if TYPE_CHECKING:
+    from ogg_hpc.training.settings import TrainSettings
 
 _DESCRIPTION = """\
 Learn a policy by deep Q-learning (Alg. 5), or by evolution strategies (method = "evolution").
@@ -15,7 +24,12 @@ CONFIG is a TOML file, or the name of a preset: `default` (settings that were me
 `PROBLEM-evolution` (policies of messages for mvc, mwvc, mis, clique, mds or maxcut).
 Under mpiexec, srun or jsrun the ranks share each graph by rows, or form groups of
 parallel.ranks_per_graph that work on graphs of their own; in evolution they share the candidates
-of a generation."""
+of a generation.
+
+A signal to any rank (SIGUSR1, SIGUSR2, SIGURG, SIGTERM, SIGINT) stops all of them before the next
+step: a checkpoint and the marker RUN/UNFINISHED are written, and the exit code is 75. A run that
+ends by itself or fails leaves no marker, so a jobscript submits itself again while there is one.
+`ogg-hpc train CONFIG --resume RUN` is all that it needs to run."""
 
 _EXAMPLES = """\
 examples:
@@ -23,6 +37,7 @@ examples:
   mpiexec -n 4 ogg-hpc train mine.toml --ranks-per-graph 1 --set learning.steps=5000
   mpiexec -n 2 ogg-hpc train mvc-evolution --output runs/evolved
   ogg-hpc train --resume runs/first
+  srun ogg-hpc train default --resume runs/long --set output.checkpoint_minutes=5
   ogg-hpc train --settings"""
 
 
@@ -53,7 +68,18 @@ def add_parser(subparsers: Any) -> None:
         "--output", metavar="RUN", help="folder of the run (default: runs/ and CONFIG's name)"
     )
     parser.add_argument(
-        "--resume", metavar="RUN", help="continue the run in this folder from its checkpoint"
+        "--resume",
+        metavar="RUN",
+        help="continue the run in this folder from its newest valid checkpoint, on any number of "
+        "ranks; with CONFIG, start it there if there is none yet",
+    )
+    parser.add_argument(
+        "--max-requeues",
+        type=int,
+        default=100,
+        metavar="N",
+        help="leave no marker UNFINISHED when signals have stopped the run more than N times "
+        "(default: 100)",
     )
     parser.add_argument(
         "--settings", action="store_true", help="list all settings with their defaults, and stop"
@@ -65,34 +91,33 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train (collective)."""
+    with noted_signals() as stop:  # before the seconds that imports take
+        if args.resume and promised_rank() == 0:
+            # At once: whatever fails from here on must not look like a run to be submitted again.
+            remove_marker(Path(args.resume))
+        return _train(args, stop)
+
+
+def _train(args: argparse.Namespace, stop: Callable[[], Signals | None]) -> int:
     comm = start_ranks(args)
-    from ogg_hpc.errors import SettingsError
-    from ogg_hpc.training.settings import TrainSettings, load_train_settings, preset_names
+    from ogg_hpc.training.settings import TrainSettings
 
     if args.settings:
         if comm.rank == 0:
             _print_settings(TrainSettings)
         return 0
 
-    from ogg_hpc.training.run import resume_settings, train
+    from ogg_hpc.training.run import train
 
-    overrides = list(args.set)
-    if args.ranks_per_graph is not None:
-        overrides.append(f"parallel.ranks_per_graph={args.ranks_per_graph}")
-
-    def settings_and_folder() -> tuple[TrainSettings, Path]:
-        if args.resume:
-            if args.config or args.output:
-                raise SettingsError("--resume takes CONFIG and --output from the run: leave them")
-            return resume_settings(Path(args.resume), overrides), Path(args.resume)
-        if not args.config:
-            presets = ", ".join(preset_names())
-            raise SettingsError(f"name a TOML file, a preset ({presets}), or a run to --resume")
-        settings = load_train_settings(args.config, overrides)
-        return settings, Path(args.output or Path("runs") / Path(args.config).stem)
-
-    settings, folder = comm.on_root(settings_and_folder)
-    record = train(comm, settings, folder, resume=bool(args.resume))
+    settings, folder = comm.on_root(lambda: _settings_and_folder(args))
+    record = train(
+        comm,
+        settings,
+        folder,
+        resume=bool(args.resume),
+        stop=stop,
+        max_requeues=args.max_requeues,
+    )
     if comm.rank == 0:
         if args.json:
             print_json(record)
@@ -104,6 +129,26 @@ def run(args: argparse.Namespace) -> int:
             name = "last.npz" if best is None else "best.npz"
             print(f"{folder / name} written after {record['seconds']:.0f} s")
     return 0
+
+
+def _settings_and_folder(args: argparse.Namespace) -> tuple[TrainSettings, Path]:
+    from ogg_hpc.training.folder import resume_settings
+    from ogg_hpc.training.settings import load_train_settings, preset_names
+
+    overrides = list(args.set)
+    if args.ranks_per_graph is not None:
+        overrides.append(f"parallel.ranks_per_graph={args.ranks_per_graph}")
+    if args.max_requeues < 0:
+        raise SettingsError("--max-requeues must not be negative")
+    if args.resume and args.output:
+        raise SettingsError("--resume names the folder of the run: leave out --output")
+    if args.config:
+        folder = args.resume or args.output or Path("runs") / Path(args.config).stem
+        return load_train_settings(args.config, overrides), Path(folder)
+    if args.resume:
+        return resume_settings(Path(args.resume), overrides), Path(args.resume)
+    presets = ", ".join(preset_names())
+    raise SettingsError(f"name a TOML file, a preset ({presets}), or a run to --resume")
 
 
 def _print_settings(kind: type[Any]) -> None:

@@ -113,6 +113,20 @@ class Communicator:
             lambda send, receive: self._allreduce(send, receive, op),
         )
 
+    def agree(self, flags: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the largest of each flag over all ranks, so that all act on it alike.
+
+        An Allreduce of a few bytes, counted under a name of its own.
+        """
+        result: NDArray[np.int64] = self._call(
+            "agree",
+            flags,
+            flags.shape,
+            2 * flags.nbytes * (self.size - 1) // self.size,
+            lambda send, receive: self._allreduce(send, receive, "max"),
+        )
+        return result
+
     def allgatherv(self, array: Any, counts: Counts) -> Any:
         """Concatenate the arrays of all ranks along the first axis, in rank order.
 
@@ -237,6 +251,15 @@ class Communicator:
     def gather_objects(self, value: T) -> list[T]:
         """Return the objects of all ranks, in rank order, on every rank."""
         return [value]
+
+    def gather_on_root(self, value: T) -> list[T] | None:
+        """Return the objects of all ranks, in rank order, on rank 0; None on the others."""
+        return [value]
+
+    def scatter_from_root(self, values: list[T] | None) -> T:
+        """Return on each rank its own of the objects that rank 0 passes, in rank order."""
+        assert values is not None
+        return values[0]
 
     def barrier(self) -> None:
         """Wait for all ranks."""
@@ -436,6 +459,16 @@ class MPICommunicator(Communicator):
         """Return the objects of all ranks, in rank order, on every rank."""
         with self._waiting("gather_objects"):
             result: list[T] = self._mpi.allgather(value)
+        return result
+
+    def gather_on_root(self, value: T) -> list[T] | None:
+        """Return the objects of all ranks, in rank order, on rank 0; None on the others."""
+        result: list[T] | None = self._mpi.gather(value, 0)
+        return result
+
+    def scatter_from_root(self, values: list[T] | None) -> T:
+        """Return on each rank its own of the objects that rank 0 passes, in rank order."""
+        result: T = self._mpi.scatter(values, 0)
         return result
 
     def barrier(self) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -17,6 +19,23 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import InputError
 
 _CHUNK = 1 << 20
+# What `temporary_name` gives, with the number of the process.
+_TEMPORARY = re.compile(r"\..+\.(\d+)\.part(?:\.[^.]*)?")
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Say of a write that fails within the block what could not be written, and why.
+
+    Raises
+    ------
+    InputError
+        The place cannot be written, or the disk is full.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise InputError(path, f"cannot be written: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -42,23 +61,62 @@ def write_whole(path: str | Path) -> Iterator[Path]:
         The folder or the file cannot be written, or the disk is full.
     """
     path = Path(path)
-    temporary = path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+    temporary = temporary_name(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        yield temporary
-        with open(temporary, "rb+") as stream:
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-    except OSError as error:
-        raise InputError(path, f"cannot be written: {error.strerror or error}") from error
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            yield temporary
+            sync(temporary)
+            os.replace(temporary, path)
+            sync(path.parent)
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def temporary_name(path: Path) -> Path:
+    """Return the name under which this process prepares a file or a folder, beside it."""
+    return path.with_name(f".{path.stem}.{os.getpid()}.part{path.suffix}")
+
+
+def sync(path: Path) -> None:
+    """Bring a file's content, or a folder's list of names, to disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove what killed processes have left half-written in a folder, if there is one.
+
+    What a living process of this machine prepares stays, but nothing under the number of the
+    present one: it must not have begun to write yet.
+    """
+    if not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        match = _TEMPORARY.fullmatch(path.name)
+        if match is None or _is_another_living_process(int(match[1])):
+            continue
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                path.unlink()
+
+
+def _is_another_living_process(number: int) -> bool:
+    if number == os.getpid():
+        return False
+    try:
+        os.kill(number, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def check_writable(path: str | Path) -> None:
@@ -72,12 +130,10 @@ def check_writable(path: str | Path) -> None:
     path = Path(path)
     if path.is_dir():
         raise InputError(path, "cannot be written: it is a folder")
-    try:
+    with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path.parent):
             pass
-    except OSError as error:
-        raise InputError(path, f"cannot be written: {error.strerror or error}") from error
 
 
 def sha256_of_file(path: str | Path) -> str:

@@ -10,21 +10,25 @@ from typing import Any
 
 # What people, batch systems and their warnings before the walltime send.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGURG)
+# The second of these is obeyed. The others are warnings, which may come from the batch system
+# and from the jobscript, or again and again.
+INSISTENT = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
-def noted_signals() -> Iterator[Callable[[], bool]]:
-    """Note signals within the block instead of obeying them; yield what tells whether one came.
+def noted_signals() -> Iterator[Callable[[], signal.Signals | None]]:
+    """Note signals within the block instead of obeying them; yield what tells the first of them.
 
-    A signal that comes a second time acts as it did before the block. Main thread only.
+    SIGINT and SIGTERM act as before the block when they come a second time. Main thread only.
     """
-    came = False
+    came: signal.Signals | None = None
     before: dict[int, Any] = {}
 
     def note(number: int, frame: FrameType | None) -> None:
         nonlocal came
-        came = True
-        signal.signal(number, before[number])
+        came = came or signal.Signals(number)
+        if number in INSISTENT:
+            signal.signal(number, before[number])
 
     for number in SIGNALS:
         before[number] = signal.signal(number, note)

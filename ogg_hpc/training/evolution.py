@@ -7,7 +7,6 @@ is the same for every number of ranks.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import hash64, stream
 from ogg_hpc.search.networks import NETWORKS, MessageNetwork
-from ogg_hpc.training.checkpoint import read_archive, write_archive
 from ogg_hpc.training.evaluation import Evaluation, HeldOut
 from ogg_hpc.training.fitness import Fitness, Player
 from ogg_hpc.training.settings import GraphSource, TrainSettings
@@ -44,13 +42,11 @@ class EvolutionLearner:
         Settings or files that do not fit.
     """
 
-    steps_key = "evolution.generations"
     groups = 1
 
     def __init__(self, comm: Communicator, settings: TrainSettings) -> None:
         self._comm, self._settings = comm, settings
         evolution, parallel = settings.evolution, settings.parallel
-        self.steps = evolution.generations
         comm.on_all(lambda: _check_ranks(parallel.ranks_per_graph))
         network = comm.on_all(lambda: _network(settings.policy))
         start = np.array(evolution.start or network.start, np.float64)
@@ -105,19 +101,15 @@ class EvolutionLearner:
         stored = self._stored(self._strategy.mean)
         save_parameters(path, stored.network, {}, stored.arrays, stored.problem, training)
 
-    def save(self, path: Path, progress: dict[str, Any]) -> None:
-        """Write the values of all generations: the strategy's state follows from them."""
-        values = np.array(self._strategy.history)
-        header = {"method": "evolution", "progress": progress}
-        self._comm.on_root(lambda: write_archive(path, header, {"values": values}))
+    def state(self) -> dict[str, NDArray[np.generic]] | None:
+        """Return the values of all generations: the strategy's state follows from them."""
+        return {"values": np.array(self._strategy.history, np.float64)}
 
-    def load(self, path: Path, check: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """See `Learner.load`."""
-        header, arrays = self._comm.on_root(lambda: read_archive(path))
-        progress: dict[str, Any] = header["progress"]
-        check(progress)
-        self._strategy.restore(arrays["values"])
-        return progress
+    def restore(self, state: dict[str, NDArray[np.generic]] | None) -> None:
+        """See `Learner.restore`."""
+        values = self._comm.broadcast_object(state)
+        assert values is not None
+        self._strategy.restore(np.asarray(values["values"], np.float64))
 
     def record(self) -> dict[str, Any]:
         """See `Learner.record`."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ogg_hpc.training.evaluation import Evaluation
 
@@ -14,16 +16,12 @@ class Learner(Protocol):
 
     Attributes
     ----------
-    steps, steps_key
-        How many steps the run has, and the setting that says so.
     evaluation
         The held-out graphs.
     groups
         Groups of ranks whose number the result depends on.
     """
 
-    steps: int
-    steps_key: str
     evaluation: Evaluation
     groups: int
 
@@ -39,11 +37,11 @@ class Learner(Protocol):
     def save_policy(self, path: Path, training: dict[str, Any]) -> None:
         """Write the present policy; called on rank 0."""
 
-    def save(self, path: Path, progress: dict[str, Any]) -> None:
-        """Write a checkpoint (collective)."""
+    def state(self) -> dict[str, NDArray[np.generic]] | None:
+        """Return, on rank 0, all that the next steps depend on (collective)."""
 
-    def load(self, path: Path, check: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """Restore a checkpoint whose progress passes a check; return it (collective)."""
+    def restore(self, state: dict[str, NDArray[np.generic]] | None) -> None:
+        """Take over what `state` returned on rank 0, of any number of ranks (collective)."""
 
     def record(self) -> dict[str, Any]:
         """Return what the record of the run tells of the method (collective)."""

@@ -5,8 +5,13 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from ogg_hpc.errors import InputError
+from ogg_hpc.runtime.files import sync, writing
+from ogg_hpc.training.event_file import EventFile
 
 
 class Metrics:
@@ -23,39 +28,80 @@ class Metrics:
         The step that comes next; TensorBoard forgets what was written for it and later ones.
     tensorboard
         Whether to write TensorBoard files where tensorboard is installed.
+
+    Attributes
+    ----------
+    failure : InputError or None
+        Why nothing has been written for some time; for `flush` to raise.
+
+    Raises
+    ------
+    InputError
+        A file cannot be written.
     """
 
     def __init__(self, folder: Path, keep: int, step: int, tensorboard: bool) -> None:
-        path = folder / "metrics.jsonl"
-        path.touch()
-        # A file that the user has removed or cut must not be filled up with zeros.
-        os.truncate(path, min(keep, path.stat().st_size))
-        self._stream = open(path, "a", encoding="utf-8")  # noqa: SIM115 - closed by `close`
-        self._board: Any = None
+        self._path = folder / "metrics.jsonl"
+        self._events_folder = folder / "tensorboard"
+        self._events: EventFile | None = None
+        self.failure: InputError | None = None
+        with writing(self._path):
+            self._path.touch()
+            # A file that the user has removed or cut must not be filled up with zeros.
+            os.truncate(self._path, min(keep, self._path.stat().st_size))
+            self._stream = open(self._path, "a", encoding="utf-8")  # noqa: SIM115 - see `close`
         if tensorboard and importlib.util.find_spec("tensorboard") is not None:
-            from torch.utils.tensorboard import SummaryWriter
-
-            self._board = SummaryWriter(str(folder / "tensorboard"), purge_step=step)
+            with writing(self._events_folder):
+                self._events = EventFile(self._events_folder, step)
 
     def write(self, step: int, values: dict[str, Any]) -> None:
-        """Add values of an environment step; None values are left out of the curves."""
-        self._stream.write(json.dumps({"step": step, **values}) + "\n")
-        if self._board is not None:
-            for name, value in values.items():
-                scalars = value if isinstance(value, dict) else {"": value}
-                for part, scalar in scalars.items():
-                    if isinstance(scalar, int | float):
-                        tag = f"{name}/{part}" if part else name
-                        self._board.add_scalar(tag, scalar, step)
+        """Add values of an environment step; None values are left out of the curves.
+
+        Raises nothing, so that one rank alone may call it: see `failure`.
+        """
+        if self.failure is not None:
+            return
+        try:
+            with writing(self._path):
+                self._stream.write(json.dumps({"step": step, **values}) + "\n")
+            if self._events is not None:
+                with writing(self._events_folder):
+                    self._events.add(step, _scalars(values))
+        except InputError as error:
+            self.failure = error
 
     def flush(self) -> int:
-        """Bring everything to disk and return the size of the JSON lines in bytes."""
-        self._stream.flush()
-        os.fsync(self._stream.fileno())
+        """Bring everything to disk and return the size of the JSON lines in bytes.
+
+        Raises
+        ------
+        InputError
+            Something could not be written, now or earlier.
+        """
+        if self.failure is not None:
+            raise self.failure
+        with writing(self._path):
+            self._stream.flush()
+            sync(self._path)
+        if self._events is not None:
+            with writing(self._events_folder):
+                self._events.flush()
         return self._stream.tell()
 
     def close(self) -> None:
-        """Close the files."""
-        self._stream.close()
-        if self._board is not None:
-            self._board.close()
+        """Close the files, whether or not what is left can be written: `flush` tells."""
+        for stream in (self._stream, self._events):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()
+
+
+def _scalars(values: dict[str, Any]) -> dict[str, float]:
+    """Return the numbers in values and in dictionaries of them, by tag."""
+    found = {}
+    for name, value in values.items():
+        parts = value if isinstance(value, dict) else {"": value}
+        for part, scalar in parts.items():
+            if isinstance(scalar, int | float):
+                found[f"{name}/{part}" if part else name] = scalar
+    return found

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.policies.file import save_policy
@@ -15,7 +17,7 @@ from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.networks import NETWORKS
-from ogg_hpc.training.checkpoint import load_checkpoint, save_checkpoint
+from ogg_hpc.training.checkpoint import restore_trainer, trainer_state
 from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.evaluation import Evaluation
 from ogg_hpc.training.graphs import row_blocks
@@ -39,11 +41,8 @@ class QLearner:
         Settings or files that do not fit.
     """
 
-    steps_key = "learning.steps"
-
     def __init__(self, comm: Communicator, settings: TrainSettings) -> None:
         self._comm, self._settings = comm, settings
-        self.steps = settings.learning.steps
         group, self.groups = _groups(comm, settings)
         part = comm.split(group)
         problem, policy = comm.on_all(
@@ -118,13 +117,13 @@ class QLearner:
         policy = self._trainer.averaged
         save_policy(path, policy, self._settings.policy, self._problem.name, training)
 
-    def save(self, path: Path, progress: dict[str, Any]) -> None:
-        """See `Learner.save`."""
-        save_checkpoint(path, self._trainer, progress)
+    def state(self) -> dict[str, NDArray[np.generic]] | None:
+        """See `Learner.state`."""
+        return trainer_state(self._trainer)
 
-    def load(self, path: Path, check: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """See `Learner.load`."""
-        return load_checkpoint(path, self._trainer, check)
+    def restore(self, state: dict[str, NDArray[np.generic]] | None) -> None:
+        """See `Learner.restore`."""
+        restore_trainer(self._trainer, state)
 
     def record(self) -> dict[str, Any]:
         """See `Learner.record`."""

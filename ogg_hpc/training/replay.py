@@ -77,6 +77,7 @@ class ReplayBuffer:
         self._end = 0
         self._starts: list[int] = []
         self._graphs: list[int] = []
+        self._cut: list[bool] = []  # left off before their ends
 
     @property
     def bytes_per_tuple(self) -> int:
@@ -107,10 +108,12 @@ class ReplayBuffer:
         if self._starts and self._starts[-1] == self._end:
             self._starts.pop()
             self._graphs.pop()
+            self._cut.pop()
         self._starts.append(self._end)
         self._graphs.append(graph)
+        self._cut.append(False)
         oldest = int(np.searchsorted(self._starts, self._end - self._capacity))
-        del self._starts[:oldest], self._graphs[:oldest]
+        del self._starts[:oldest], self._graphs[:oldest], self._cut[:oldest]
 
     def append(self, action: int, reward: float, value: float = 0.0) -> None:
         """Add a step of the running episode.
@@ -159,7 +162,7 @@ class ReplayBuffer:
         episode = np.searchsorted(starts[:-1], steps, side="right") - 1
         start, end = starts[episode], starts[episode + 1]
         following = np.minimum(steps + self._n_step, end)
-        finished = episode < len(self._starts) - 1
+        finished = (episode < len(self._starts) - 1) & ~np.array(self._cut)[episode]
         returns = np.zeros(len(steps))
         for ahead in range(self._n_step):
             inside = steps + ahead < end
@@ -192,6 +195,7 @@ class ReplayBuffer:
             "end": np.array(self._end),
             "starts": np.array(self._starts, np.int64),
             "graphs": np.array(self._graphs, np.int64),
+            "cut": np.array(self._cut, bool),
         }
 
     def restore(self, state: dict[str, NDArray[np.generic]]) -> None:
@@ -202,3 +206,4 @@ class ReplayBuffer:
         self._end = int(state["end"])
         self._starts = state["starts"].tolist()
         self._graphs = state["graphs"].tolist()
+        self._cut = state["cut"].tolist()

@@ -1,40 +1,36 @@
-"""A training run: its folder, its loop, its record."""
+"""A training run: its loop, its checkpoints, its record."""
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
+from signal import Signals
 from typing import Any
 
+import numpy as np
 import torch
 
-from ogg_hpc import settings as settings_module
-from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.errors import SettingsError, StoppedError
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.environment import versions
-from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.runtime.on_root import OnRoot
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.training.evolution import EvolutionLearner
+from ogg_hpc.training.folder import BEST, LAST, Progress, RunFolder, Saved, lasting
 from ogg_hpc.training.learner import Learner
-from ogg_hpc.training.metrics import Metrics
 from ogg_hpc.training.q_learning import QLearner
-from ogg_hpc.training.settings import OutputSettings, TrainSettings
+from ogg_hpc.training.settings import TrainSettings
 
-SETTINGS = "settings.json"
-CHECKPOINT = "checkpoint.npz"
-BEST = "best.npz"
-LAST = "last.npz"
-RECORD = "record.json"
 METHODS: dict[str, Callable[[Communicator, TrainSettings], Learner]] = {
     "q-learning": QLearner,
     "evolution": EvolutionLearner,
 }
+MAX_REQUEUES = 100
 
 
 @contextmanager
@@ -49,7 +45,13 @@ def _torch_threads_restored() -> Iterator[None]:
 
 @_torch_threads_restored()
 def train(
-    comm: Communicator, settings: TrainSettings, folder: Path, *, resume: bool = False
+    comm: Communicator,
+    settings: TrainSettings,
+    folder: Path,
+    *,
+    resume: bool = False,
+    stop: Callable[[], Signals | None] = lambda: None,
+    max_requeues: int = MAX_REQUEUES,
 ) -> dict[str, Any]:
     """Train a policy (collective).
 
@@ -60,11 +62,16 @@ def train(
     settings
         The run.
     folder
-        Where everything goes: ``settings.json``, ``metrics.jsonl``, ``checkpoint.npz``, the
+        Where everything goes: ``settings.json``, ``metrics.jsonl``, ``checkpoints/``, the
         policies ``best.npz`` (on held-out graphs) and ``last.npz``, ``record.json`` at the end.
     resume
-        Continue from the checkpoint in the folder. On the same number of ranks the run ends
-        with the very parameters of an undisturbed one.
+        Continue from the newest valid checkpoint in the folder, if there is a run in it. On the
+        same number of ranks the run ends with the very parameters of an undisturbed one.
+    stop
+        Tells the signal that has asked this rank to come to an end. All ranks do so together
+        before their next step, when any of them was asked to.
+    max_requeues
+        How often the run may ask to be submitted again.
 
     Returns
     -------
@@ -73,179 +80,219 @@ def train(
 
     Raises
     ------
+    StoppedError
+        A signal came. There is a checkpoint, and the marker ``UNFINISHED``, unless
+        `max_requeues` is reached.
     OggError
-        Settings or files that do not fit.
+        Settings or files that do not fit, or files that cannot be written.
     """
     start = time.perf_counter()
-    learner = comm.on_all(lambda: _method(settings))(comm, settings)
-    output, evaluation = settings.output, learner.evaluation
-    progress: dict[str, Any] = {
-        "step": 0,
-        "fingerprint": _fingerprint(settings),
-        "metrics_bytes": 0,
-        "seconds": 0.0,
-        "first": None,
-        "best": None,
-    }
+    method = comm.on_all(lambda: _method(settings))
+    files = OnRoot(comm, lambda: RunFolder(folder, settings))
     if resume:
-        fingerprint = progress["fingerprint"]
-        progress = learner.load(
-            folder / CHECKPOINT,
-            lambda found: _check_resumable(folder, found, learner, fingerprint),
-        )
-        comm.on_root(lambda: _write_json(folder / SETTINGS, asdict(settings)))
-        evaluation.restore(progress["first_objectives"])
+        finished = files.do(RunFolder.finished)
+        if finished is not None:
+            _say(comm, f"{folder} is finished at step {settings.steps}: nothing to do")
+            return dict(finished)
     else:
-        comm.on_root(lambda: _create(folder, settings))
-    metrics: Metrics | None = None
+        files.do(RunFolder.check_new)
+    run = _Run(comm, settings, method(comm, settings), files, start)
+    try:
+        run.begin(resume)
+        with progress_bar(comm, "training", settings.steps) as show:
+            for step in range(run.progress.step, settings.steps + 1):
+                run.boundary(step, stop, max_requeues)
+                run.evaluate_when_due(step)
+                if step < settings.steps:
+                    show(step + 1, run.advance(step))
+        return run.finish()
+    finally:
+        if files.value is not None:
+            files.value.close()
 
-    def open_metrics() -> None:
-        nonlocal metrics
-        metrics = Metrics(folder, progress["metrics_bytes"], progress["step"], output.tensorboard)
 
-    comm.on_root(open_metrics)
-    earlier = progress["seconds"]
+class _Run:
+    """A run under way, on all ranks."""
 
-    def elapsed() -> float:
-        return float(earlier + time.perf_counter() - start)
+    def __init__(
+        self,
+        comm: Communicator,
+        settings: TrainSettings,
+        learner: Learner,
+        files: OnRoot[RunFolder],
+        start: float,
+    ) -> None:
+        self._comm, self._settings, self._learner = comm, settings, learner
+        self._files, self._start = files, start
+        self.progress = Progress(lasting(settings), learner.groups)
 
-    def save(name: str, step: int) -> None:
-        def write() -> None:
+    def begin(self, resume: bool) -> None:
+        """Start the run, or take it up where its newest valid checkpoint left it."""
+        saved: Saved | None = None  # on rank 0
+
+        def find() -> Progress | None:
+            nonlocal saved
+            files = self._files.get()
+            known = files.holds_run()
+            saved = files.saved()
+            for text in files.damaged():
+                _say(self._comm, f"warning: {text}: skipped")
+            if saved is not None:
+                return saved.progress
+            if known:
+                _say(self._comm, f"{files.path} holds no checkpoint: starting from step 0")
+            return None
+
+        progress = self._comm.on_root(find) if resume else None
+        self._files.do(lambda files: files.open(saved))
+        if progress is not None:
+            self._take_up(progress, saved)
+        self._saved_step, self._saved_at = self.progress.step, time.monotonic()
+
+    def _take_up(self, progress: Progress, saved: Saved | None) -> None:
+        learner = self._learner
+        learner.restore(None if saved is None else saved.state)
+        learner.evaluation.restore(progress.first_objectives)
+        _say(self._comm, f"resumed at step {progress.step} of {self._settings.steps}")
+        if progress.groups != learner.groups:
+            _say(
+                self._comm,
+                f"{learner.groups} groups of ranks go on with what {progress.groups} held: their "
+                "replay buffers and running episodes are shared out anew",
+            )
+        self._start -= progress.seconds
+        progress.groups = learner.groups
+        self.progress = progress
+
+    def boundary(self, step: int, stop: Callable[[], Signals | None], max_requeues: int) -> None:
+        """Before a step, write a checkpoint if one is due, and stop if a rank was asked to."""
+        number, due = self._comm.agree(np.array([stop() or 0, self._due(step)], np.int64))
+        output, steps = self._settings.output, self._settings.steps
+        if step > self._saved_step:
+            due = due or step % output.checkpoint_every == 0 or step == steps
+        if number:
+            self._stop(step, Signals(number), max_requeues)
+        elif due:
+            self._save(step)
+
+    def _due(self, step: int) -> bool:
+        """Return on rank 0 whether a checkpoint is due by its clock, or to tell of a failure."""
+        files, minutes = self._files.value, self._settings.output.checkpoint_minutes
+        if files is None:
+            return False
+        since = time.monotonic() - self._saved_at
+        late = minutes > 0 and step > self._saved_step and since >= 60 * minutes
+        return late or files.metrics.failure is not None
+
+    def _save(self, step: int) -> None:
+        self.progress.step = step
+        self.progress.seconds = self._elapsed()
+        self.progress.first_objectives = self._learner.evaluation.first_objectives()
+        state = self._learner.state()
+
+        def commit(files: RunFolder) -> None:
+            assert state is not None
+            files.commit(self.progress, state)
+
+        self._files.do(commit)
+        self._saved_step, self._saved_at = step, time.monotonic()
+
+    def _stop(self, step: int, signal: Signals, max_requeues: int) -> None:
+        requeues = self.progress.signal_stops
+        self.progress.signal_stops += 1
+        self._save(step)
+        steps, again = self._settings.steps, requeues < max_requeues
+        content = {"step": step, "steps": steps, "signal": signal.name, "requeues": requeues}
+
+        def tell(files: RunFolder) -> Path:
+            if again:
+                files.leave_marker(content)
+            return files.path
+
+        folder = self._files.do(tell)
+        limit = "" if again else f" after {requeues} of {max_requeues} requeues (--max-requeues)"
+        raise StoppedError(
+            f"stopped by {signal.name} at step {step} of {steps}{limit}: "
+            f"resume with ogg-hpc train --resume {folder}"
+        ).shared()
+
+    def evaluate_when_due(self, step: int) -> None:
+        """Evaluate the policy on held-out graphs, and keep it if none was better."""
+        settings, progress = self._settings, self.progress
+        due = step % settings.output.evaluate_every == 0 or step == settings.steps
+        if not settings.validation or not due:
+            return
+        ratios = self._learner.ratios()
+        score = sum(ratios.values()) / len(ratios)
+        if progress.first is None:
+            progress.first = {"score": score, "ratios": ratios}
+        better = progress.best is None or score < progress.best["score"]
+        if better:
+            progress.best = {"step": step, "score": score, "ratios": ratios}
+            self._save_policy(BEST, step)
+        self._note(step, {"ratio": ratios, "score": score, "seconds": self._elapsed()})
+        parts = " ".join(f"{name} {ratio:.4f}" for name, ratio in ratios.items())
+        _say(self._comm, f"step {step}: {parts}{' (best so far)' if better else ''}")
+
+    def advance(self, step: int) -> str:
+        """Make a step; return a short text on it."""
+        values, text = self._learner.advance(step)
+        self._note(step, values)
+        if (step + 1) % self._settings.output.check_every == 0:
+            self._learner.check_ranks_agree()
+        return text
+
+    def finish(self) -> dict[str, Any]:
+        """Write the last policy and the record, and return it."""
+        comm, settings, learner = self._comm, self._settings, self._learner
+        self._save_policy(LAST, settings.steps)
+        record = {
+            "folder": str(self._files.do(lambda files: files.path)),
+            "problem": problem_by_name(settings.problem).name,
+            "policy": settings.policy,
+            "method": settings.method,
+            "steps": settings.steps,
+            "best": self.progress.best,
+            "first": self.progress.first,
+            "references": learner.evaluation.kinds(),
+            "ranks": comm.size,
+            "groups": learner.groups,
+            "device": comm.device.name,
+            "seconds": self._elapsed(),
+            "collectives": comm.report(),
+            **learner.record(),
+            "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
+            "versions": versions(),
+        }
+        self._files.do(lambda files: files.write_record(record))
+        return record
+
+    def _save_policy(self, name: str, step: int) -> None:
+        def write(files: RunFolder) -> None:
             training = {
-                "settings": asdict(settings),
+                "settings": asdict(self._settings),
                 "step": step,
-                "groups": learner.groups,
-                "best": progress["best"],
-                "seconds": elapsed(),
+                "groups": self._learner.groups,
+                "best": self.progress.best,
+                "seconds": self._elapsed(),
                 "versions": versions(),
             }
-            learner.save_policy(folder / name, training)
+            self._learner.save_policy(files.path / name, training)
 
-        comm.on_root(write)
+        self._files.do(write)
 
-    def evaluate(step: int) -> None:
-        ratios = learner.ratios()
-        score = sum(ratios.values()) / len(ratios)
-        first = progress["first"] is None
-        if first:
-            progress["first"] = {"score": score, "ratios": ratios}
-        better = first or score < progress["best"]["score"]
-        if better:
-            progress["best"] = {"step": step, "score": score, "ratios": ratios}
-            save(BEST, step)
-        if metrics is not None:
-            metrics.write(step, {"ratio": ratios, "score": score, "seconds": elapsed()})
-        parts = " ".join(f"{name} {ratio:.4f}" for name, ratio in ratios.items())
-        _say(comm, f"step {step}: {parts}{' (best so far)' if better else ''}")
+    def _note(self, step: int, values: dict[str, Any]) -> None:
+        if self._files.value is not None:
+            self._files.value.metrics.write(step, values)
 
-    steps = learner.steps
-    with progress_bar(comm, "training", steps) as show:
-        for step in range(progress["step"], steps):
-            if settings.validation and step % output.evaluate_every == 0:
-                evaluate(step)
-            values, text = learner.advance(step)
-            if metrics is not None:
-                metrics.write(step, values)
-            show(step + 1, text)
-            if (step + 1) % output.check_every == 0:
-                learner.check_ranks_agree()
-            if (step + 1) % output.checkpoint_every == 0:
-                progress |= {
-                    "step": step + 1,
-                    "seconds": elapsed(),
-                    "first_objectives": evaluation.first_objectives(),
-                }
-                if metrics is not None:
-                    progress["metrics_bytes"] = metrics.flush()
-                learner.save(folder / CHECKPOINT, progress)
-    if settings.validation:
-        evaluate(steps)
-    save(LAST, steps)
-    record = {
-        "folder": str(folder),
-        "problem": problem_by_name(settings.problem).name,
-        "policy": settings.policy,
-        "method": settings.method,
-        "steps": steps,
-        "best": progress["best"],
-        "first": progress["first"],
-        "references": evaluation.kinds(),
-        "ranks": comm.size,
-        "groups": learner.groups,
-        "device": comm.device.name,
-        "seconds": elapsed(),
-        "collectives": comm.report(),
-        **learner.record(),
-        "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
-        "versions": versions(),
-    }
-    if metrics is not None:
-        metrics.flush()
-        metrics.close()
-    comm.on_root(lambda: _write_json(folder / RECORD, record))
-    return record
-
-
-def resume_settings(folder: Path, overrides: Any) -> TrainSettings:
-    """Return the settings that a run's folder holds, with ``--set`` assignments applied."""
-    path = folder / SETTINGS
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(path, f"cannot resume: {error.strerror}; is this a run?") from None
-    except ValueError as error:
-        raise InputError(path, f"not JSON: {error}") from None
-    return settings_module.build(TrainSettings, settings_module.override(document, overrides))
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._start
 
 
 def _method(settings: TrainSettings) -> Callable[[Communicator, TrainSettings], Learner]:
     if settings.method not in METHODS:
         raise SettingsError(f"method is {' or '.join(METHODS)}, not {settings.method!r}")
     return METHODS[settings.method]
-
-
-def _create(folder: Path, settings: TrainSettings) -> None:
-    if (folder / SETTINGS).exists():
-        raise SettingsError(
-            f"{folder} holds a run already; continue it with --resume {folder}, "
-            "or choose another --output"
-        )
-    _write_json(folder / SETTINGS, asdict(settings))
-
-
-def _fingerprint(settings: TrainSettings) -> str:
-    """Return the settings that a resumed run must share with the interrupted one."""
-    of_any_length = replace(
-        settings,
-        learning=replace(settings.learning, steps=1),
-        evolution=replace(settings.evolution, generations=1),
-        output=OutputSettings(),
-    )
-    return json.dumps(asdict(of_any_length))
-
-
-def _check_resumable(
-    folder: Path, found: dict[str, Any], learner: Learner, fingerprint: str
-) -> None:
-    message = None
-    if found["fingerprint"] != fingerprint:
-        message = (
-            f"{folder}: settings other than {learner.steps_key} and [output] differ from those of "
-            "the checkpoint; start a new run instead"
-        )
-    elif found["step"] > learner.steps:
-        message = (
-            f"{folder}: the checkpoint is of step {found['step']}, beyond "
-            f"{learner.steps_key} = {learner.steps}; raise it with --set"
-        )
-    if message is not None:
-        error = SettingsError(message)
-        raise error.shared()
-
-
-def _write_json(path: Path, value: Any) -> None:
-    with write_whole(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 def _say(comm: Communicator, text: str) -> None:

@@ -197,13 +197,19 @@ class OutputSettings:
 
     evaluate_every: int = setting(50, "steps or generations between evaluations on held-out graphs")
     checkpoint_every: int = setting(100, "steps or generations between checkpoints")
+    checkpoint_minutes: float = setting(
+        10.0, "most minutes between checkpoints, where steps take long; 0 = no matter"
+    )
+    keep_checkpoints: int = setting(3, "newest checkpoints that are kept")
     check_every: int = setting(100, "steps or generations between checks that ranks agree")
     tensorboard: bool = setting(True, "write TensorBoard curves where tensorboard is installed")
 
     def __post_init__(self) -> None:
-        for name in ("evaluate_every", "checkpoint_every", "check_every"):
+        for name in ("evaluate_every", "checkpoint_every", "check_every", "keep_checkpoints"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"output.{name} must be at least 1")
+        if not 0 <= self.checkpoint_minutes < math.inf:
+            raise SettingsError("output.checkpoint_minutes must be finite and not negative")
 
 
 @dataclass(frozen=True)
@@ -231,6 +237,18 @@ class TrainSettings:
     def __post_init__(self) -> None:
         if not self.train:
             raise SettingsError("no training graphs: add a [[train]] table")
+
+    @property
+    def steps_key(self) -> str:
+        """The setting that says how many steps the run has."""
+        return "evolution.generations" if self.method == "evolution" else "learning.steps"
+
+    @property
+    def steps(self) -> int:
+        """How many steps or generations the run has."""
+        if self.method == "evolution":
+            return self.evolution.generations
+        return self.learning.steps
 
 
 def preset_names() -> list[str]:

@@ -234,10 +234,10 @@ class Trainer:
         return {"policy": self.policy, "target": self.target, "averaged": self.averaged}
 
     def resume(self, episodes: int, replay: dict[str, NDArray[Any]]) -> None:
-        """Take up the running episode of a checkpoint again."""
+        """Take up the running episode of a checkpoint, or start the group's first one."""
         self.episodes = episodes
         self.replay.restore(replay)
-        self.environment = self._environment()
+        self.environment = self._environment() if episodes else self._next_episode()
 
     def check_ranks_agree(self) -> None:
         """Raise if the parameters differ between ranks (collective)."""

@@ -59,14 +59,35 @@ def test_trained_policy_solves(ogg, config, one_object, tmp_path):
     assert (code, one_object(out)["objective"]) == (0, 2)
 
 
-def test_resume_continues_and_takes_no_configuration(ogg, config):
-    assert ogg("train", config, "--output", "run")[0] == 0
-    code, _, err = ogg("train", "--resume", "run", "--set", "learning.steps=9")
-    assert code == 0
-    assert [line.partition(":")[0] for line in err.splitlines()] == ["step 6", "step 9"]
+def test_one_line_starts_a_run_and_goes_on_with_it(ogg, config):
     code, _, err = ogg("train", config, "--resume", "run")
+    assert code == 0
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["step 0", "step 3", "step 6"]
+    code, _, err = ogg("train", config, "--resume", "run", "--set", "learning.steps=9")
+    assert code == 0
+    assert err.startswith("resumed at step 6 of 9\nstep 6: ")
+    assert "step 9: " in err
+
+
+@pytest.mark.parametrize("arguments", [["mine.toml", "--resume", "run"], ["--resume", "run"]])
+def test_finished_run_has_nothing_to_do(ogg, one_object, config, arguments):
+    code, out, _ = ogg("train", config, "--output", "run", "--json")
+    assert code == 0
+    record = one_object(out)
+    code, out, err = ogg("train", *arguments, "--json")
+    assert (code, err) == (0, "run is finished at step 6: nothing to do\n")
+    assert one_object(out) == record
+
+
+def test_given_settings_win_or_are_refused(ogg, config):
+    assert ogg("train", config, "--resume", "run")[0] == 0
+    longer = ["--set", "learning.steps=9", "--set", "output.evaluate_every=4"]
+    assert ogg("train", config, "--resume", "run", *longer)[0] == 0
+    settings = json.loads((config.parent / "run/settings.json").read_text())
+    assert (settings["learning"]["steps"], settings["output"]["evaluate_every"]) == (9, 4)
+    code, _, err = ogg("train", config, "--resume", "run", "--set", "seed=3")
     assert code == 2
-    assert "--resume takes CONFIG and --output from the run" in err
+    assert "run holds a run with seed = 2, not 3; only learning.steps" in err
 
 
 @pytest.mark.parametrize(
@@ -82,6 +103,10 @@ def test_resume_continues_and_takes_no_configuration(ogg, config):
         (["mine.toml", "--ranks-per-graph", "3"], "1 ranks cannot form groups of 3"),
         (["mine.toml", "--ranks-per-graph", "two"], "must be an integer, not 'two'"),
         (["--resume", "none"], "cannot resume: No such file or directory; is this a run?"),
+        (["mine.toml", "--resume", "run", "--output", "run"], "leave out --output"),
+        (["mine.toml", "--max-requeues", "-1"], "--max-requeues must not be negative"),
+        (["mine.toml", "--set", "output.keep_checkpoints=0"], "keep_checkpoints must be at least"),
+        (["mine.toml", "--set", "output.checkpoint_minutes=-1"], "must be finite and not negat"),
     ],
 )
 def test_user_error_is_one_message_and_exit_code_two(ogg, config, arguments, message):

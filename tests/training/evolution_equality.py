@@ -10,7 +10,8 @@ from pathlib import Path
 from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.settings import build
-from ogg_hpc.training.run import resume_settings, train
+from ogg_hpc.training.folder import resume_settings
+from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import TrainSettings
 
 DOCUMENT = {

@@ -16,7 +16,8 @@ from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.settings import build
 from ogg_hpc.training.engine import make_engine
-from ogg_hpc.training.run import resume_settings, train
+from ogg_hpc.training.folder import resume_settings
+from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
 from ogg_hpc.training.trainer import Trainer
 
@@ -69,7 +70,7 @@ def run(comm, folder, ranks_per_graph, interrupted):
         train(comm, build(TrainSettings, document), folder)
     if comm.rank != 0:
         return None
-    with np.load(folder / "checkpoint.npz") as archive:
+    with np.load(folder / "checkpoints" / "step-00000024" / "state.npz") as archive:
         arrays = dict(archive)
     rows = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
     return {

@@ -18,7 +18,8 @@ from ogg_hpc.search.settings import SolveSettings
 from ogg_hpc.search.solve import solve_graph
 from ogg_hpc.settings import build
 from ogg_hpc.training.fitness import Fitness, Player
-from ogg_hpc.training.run import resume_settings, train
+from ogg_hpc.training.folder import resume_settings
+from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import (
     EvolutionSettings,
     GraphSource,
@@ -94,7 +95,9 @@ def test_learned_file_solves_and_first_evaluation_is_of_the_start(settings, tmp_
 
 def test_runs_of_other_settings_are_not_resumed(settings, tmp_path):
     run(settings(generations=3), tmp_path)
-    with pytest.raises(SettingsError, match=r"other than evolution\.generations"):
+    with pytest.raises(
+        SettingsError, match=r"with evolution\.sigma = 0\.3, not 0\.1; only evolution\.generations"
+    ):
         run(resume_settings(tmp_path, ["evolution.sigma=0.1"]), tmp_path, resume=True)
     with pytest.raises(SettingsError, match=r"beyond evolution\.generations = 2"):
         run(resume_settings(tmp_path, ["evolution.generations=2"]), tmp_path, resume=True)

@@ -15,7 +15,8 @@ from ogg_hpc.policies.degree_messages import TwoMessageForm, message_form
 from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.settings import build
-from ogg_hpc.training.run import resume_settings, train
+from ogg_hpc.training.folder import resume_settings
+from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import TrainSettings
 
 
@@ -24,8 +25,9 @@ def run(settings, folder, resume=False):
 
 
 def checkpoint(folder):
-    with np.load(folder / "checkpoint.npz") as archive:
-        return {name: value for name, value in archive.items() if name != "header"}
+    newest = max((folder / "checkpoints").iterdir())
+    with np.load(newest / "state.npz") as archive:
+        return dict(archive)
 
 
 def same_state(first, second):
@@ -211,7 +213,8 @@ def test_averaged_parameters_are_kept_and_resume_bit_for_bit(whole, small_settin
 @pytest.mark.parametrize("change", ["learning.gamma=0.5", "seed=1", "model.width=4"])
 def test_resume_with_other_settings_is_refused(whole, change):
     before = (whole / "metrics.jsonl").read_bytes()
-    with pytest.raises(SettingsError, match="differ from those of the checkpoint"):
+    key = change.partition("=")[0].replace(".", r"\.")
+    with pytest.raises(SettingsError, match=f"holds a run with {key} = .*only learning.steps"):
         run(resume_settings(whole, [change]), whole, resume=True)
     assert (whole / "metrics.jsonl").read_bytes() == before
 
@@ -221,18 +224,9 @@ def test_folder_of_another_run_is_refused(whole, small_settings):
         run(small_settings(), whole)
 
 
-def test_resume_needs_a_run_with_a_checkpoint(whole, small_settings, tmp_path):
+def test_resume_needs_a_run(tmp_path):
     with pytest.raises(InputError, match=r"cannot resume: No such file.*is this a run\?"):
         resume_settings(tmp_path, [])
-    with pytest.raises(InputError, match="no checkpoint"):
-        run(small_settings(), tmp_path, resume=True)
-    content = (whole / "checkpoint.npz").read_bytes()
-    (tmp_path / "checkpoint.npz").write_bytes(content[: len(content) // 2])
-    with pytest.raises(InputError, match=r"checkpoint\.npz: not a checkpoint, or a damaged one"):
-        run(small_settings(), tmp_path, resume=True)
-    np.savez(tmp_path / "checkpoint.npz", something=np.arange(2))
-    with pytest.raises(InputError, match="an archive, but not a checkpoint"):
-        run(small_settings(), tmp_path, resume=True)
 
 
 def test_run_without_held_out_graphs_writes_the_last_policy(small_settings, tmp_path):
