@@ -123,20 +123,21 @@ class CheckpointStore:
 
     def _all(self) -> list[Path]:
         """Return all checkpoints, the newest last."""
-        if not self.folder.is_dir():
-            return []
-        numbered = []
-        for path in self.folder.iterdir():
-            if match := _NAME.fullmatch(path.name):
-                numbered.append((int(match[1]), int(match[2] or 1), path))
-        return [path for *_, path in sorted(numbered)]
+        return [path for *_, path in self._numbered()]
+
+    def _numbered(self) -> list[tuple[int, int, Path]]:
+        """Return step, number among those of the step, and path of all checkpoints, in order."""
+        found = []
+        if self.folder.is_dir():
+            for path in self.folder.iterdir():
+                if match := _NAME.fullmatch(path.name):
+                    found.append((int(match[1]), int(match[2] or 1), path))
+        return sorted(found)
 
     def _free_name(self, step: int) -> Path:
-        path, number = self.folder / f"step-{step:08d}", 1
-        while path.exists():
-            number += 1
-            path = self.folder / f"step-{step:08d}-{number}"
-        return path
+        numbers = [number for of_step, number, _ in self._numbered() if of_step == step]
+        suffix = f"-{max(numbers) + 1}" if numbers else ""
+        return self.folder / f"step-{step:08d}{suffix}"
 
     def _write_manifest(self, folder: Path, step: int) -> None:
         files = {

@@ -463,12 +463,14 @@ class MPICommunicator(Communicator):
 
     def gather_on_root(self, value: T) -> list[T] | None:
         """Return the objects of all ranks, in rank order, on rank 0; None on the others."""
-        result: list[T] | None = self._mpi.gather(value, 0)
+        with self._waiting("gather_on_root"):
+            result: list[T] | None = self._mpi.gather(value, 0)
         return result
 
     def scatter_from_root(self, values: list[T] | None) -> T:
         """Return on each rank its own of the objects that rank 0 passes, in rank order."""
-        result: T = self._mpi.scatter(values, 0)
+        with self._waiting("scatter_from_root"):
+            result: T = self._mpi.scatter(values, 0)
         return result
 
     def barrier(self) -> None:

@@ -155,6 +155,9 @@ def test_best_equals_sorting_everything(comm, seed):
 def test_objects_reach_every_rank(comm):
     assert comm.gather_objects({"rank": comm.rank}) == [{"rank": i} for i in range(comm.size)]
     assert comm.broadcast_object(f"rank {comm.rank}", comm.size - 1) == f"rank {comm.size - 1}"
+    everyone = comm.gather_on_root({"rank": comm.rank})
+    assert everyone == ([{"rank": i} for i in range(comm.size)] if comm.rank == 0 else None)
+    assert comm.scatter_from_root(everyone) == {"rank": comm.rank}
     comm.barrier()
 
 
@@ -275,3 +278,10 @@ def test_no_rank_is_numbered_twice_on_a_node(comm):
     places = comm.gather_objects((comm.local_rank, comm.local_size))
     assert sorted(place for place, _ in places) == list(range(comm.size))
     assert {size for _, size in places} == {comm.size}
+
+
+def test_flag_of_any_rank_is_known_to_all(comm):
+    for rank in range(comm.size):
+        flags = np.array([comm.rank == rank, comm.rank, 0], np.int64)
+        assert comm.agree(flags).tolist() == [1, comm.size - 1, 0]
+    assert comm.report()["agree"]["calls"] >= comm.size

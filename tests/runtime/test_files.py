@@ -8,7 +8,13 @@ import sys
 import pytest
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.runtime.files import check_writable, sha256_of_file, write_whole
+from ogg_hpc.runtime.files import (
+    check_writable,
+    remove_leftovers,
+    sha256_of_file,
+    temporary_name,
+    write_whole,
+)
 
 
 def test_content_appears_under_the_final_name(tmp_path):
@@ -141,3 +147,21 @@ def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path):
             check_writable(place)
     check_writable(tmp_path / "new" / "result.json")
     assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_what_dead_processes_have_left_is_removed(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""]) as dead:
+        pass
+    removed = [
+        f".a.{dead.pid}.part.json",
+        f".b.{dead.pid}.part",
+        temporary_name(tmp_path / "c").name,
+    ]
+    kept = [".a.1.part.json", f"a.{dead.pid}.part", f".a.{dead.pid}.json", ".part", "a.json"]
+    for name in [*removed, *kept]:
+        (tmp_path / name).write_text("some")
+    folder = tmp_path / f".step-1.{dead.pid}.part"
+    (folder / "inner").mkdir(parents=True)
+    remove_leftovers(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == sorted(kept)
+    remove_leftovers(tmp_path / "no such folder")
