@@ -1,4 +1,5 @@
 import importlib.util
+import json
 import os
 import shutil
 import signal
@@ -7,6 +8,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -40,6 +42,38 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("needs the real graphs of ../shared/data")
     return folder
+
+
+@pytest.fixture(scope="session")
+def read_trace() -> Callable[[Path], tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Read a trace; return what it tells of its rank, and its spans, after a check of all."""
+
+    def read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        document = json.loads(path.read_text())
+        about, events = document["otherData"], document["traceEvents"]
+        assert path.name == f"rank-{about['rank']:05}.json"
+        names = {event["name"]: event["args"] for event in events if event["ph"] == "M"}
+        assert names["process_name"] == {"name": f"rank {about['rank']}"}
+        assert names["process_sort_index"] == {"sort_index": about["rank"]}
+        assert about["host"] in names["process_labels"]["labels"]
+        assert about["device"] in names["process_labels"]["labels"]
+        spans = [event for event in events if event["ph"] == "X"]
+        assert len(spans) + len(names) == len(events)
+        for event in events:
+            assert event["pid"] == event["tid"] == about["rank"]
+        around: list[float] = []  # ends of the spans around the present one
+        for span in sorted(spans, key=lambda span: (span["ts"], -span["dur"])):
+            assert set(span) == {"ph", "pid", "tid", "cat", "name", "ts", "dur", "args"}
+            assert span["ts"] >= 0
+            assert span["dur"] >= 0
+            while around and span["ts"] >= around[-1] - 0.002:
+                around.pop()
+            end = span["ts"] + span["dur"]
+            assert not around or end <= around[-1] + 0.002, "spans overlap"
+            around.append(end)
+        return about, spans
+
+    return read
 
 
 @pytest.fixture(scope="session")

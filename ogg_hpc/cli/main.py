@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from typing import Any, NoReturn
 
 from ogg_hpc.cli import data, evaluate, info, solve, train, verify
@@ -33,7 +34,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="Learned graph optimisation on supercomputers. Runs on one rank as it is, and "
         "on P ranks under mpiexec -n P, srun or jsrun.",
     )
-    subcommands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    subcommands = parser.add_subparsers(
+        title="commands", dest="command", metavar="COMMAND", required=True
+    )
     for command in (info, data, solve, verify, train, evaluate):
         command.add_parser(subcommands)
     return parser
@@ -45,7 +48,8 @@ def _run(args: argparse.Namespace) -> int:
         # A command for one process does its work once, whatever it is started under.
         code = start("cpu").on_root(lambda: args.run(args))
     else:
-        code = args.run(args)
+        with ExitStack() as args.at_end:
+            code = args.run(args)
     return code
 
 

@@ -37,6 +37,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         help="end the job when ranks have waited so long for one that does not answer, with exit "
         f"code {EXIT_CODE}; 0 for no limit (default: {TIMEOUT:.0f})",
     )
+    group.add_argument(
+        "--profile",
+        metavar="DIR",
+        help="write what each rank did when, with every collective and its bytes, to "
+        "DIR/rank-NNNNN.json, which https://ui.perfetto.dev shows; see also the phases of --json "
+        "(default: no)",
+    )
 
 
 def add_node_weights_option(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +57,17 @@ def add_node_weights_option(parser: argparse.ArgumentParser) -> None:
 
 
 def start_ranks(args: argparse.Namespace) -> Communicator:
-    """Start this rank as the options of `add_run_options` say."""
-    from ogg_hpc.runtime.launch import start
+    """Start this rank, and its trace if there is to be one, as the options say.
 
-    return start(args.device, args.gpu_aware, args.timeout)
+    The trace is written at the end of the command, when `main` closes ``args.at_end``.
+    """
+    from ogg_hpc.runtime.launch import start
+    from ogg_hpc.runtime.trace import profiled
+
+    comm = start(args.device, args.gpu_aware, args.timeout)
+    args.at_end.enter_context(profiled(comm, args.profile))
+    args.at_end.enter_context(comm.trace.span(args.command))
+    return comm
 
 
 def console() -> Any:

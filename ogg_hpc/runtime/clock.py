@@ -12,15 +12,18 @@ from ogg_hpc.runtime.communicator import Communicator
 
 
 class Clock:
-    """Seconds by phase.
+    """Seconds by phase, each of which is a span of the trace and a range on the device, too.
 
     Parameters
     ----------
+    comm
+        The ranks.
     *phases
-        Their names.
+        Names of the phases.
     """
 
-    def __init__(self, *phases: str) -> None:
+    def __init__(self, comm: Communicator, *phases: str) -> None:
+        self._comm = comm
         self._start = time.perf_counter()
         self._seconds = dict.fromkeys(phases, 0.0)
         self._inner = 0.0  # seconds of phases inside the running one
@@ -31,9 +34,12 @@ class Clock:
         outer, self._inner = self._inner, 0.0
         start = time.perf_counter()
         try:
-            yield
+            with self._comm.device.phase(phase):
+                yield
         finally:
-            taken = time.perf_counter() - start
+            end = time.perf_counter()
+            self._comm.trace.add("phase", phase, start, end)
+            taken = end - start
             self._seconds[phase] += taken - self._inner
             self._inner = outer + taken
 

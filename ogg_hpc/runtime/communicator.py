@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import OggError
 from ogg_hpc.runtime.device import CPUDevice, Device
+from ogg_hpc.runtime.trace import NO_TRACE, Trace
 from ogg_hpc.runtime.watchdog import Watchdog
 
 T = TypeVar("T")
@@ -74,6 +75,8 @@ class Communicator:
         The same within this rank's node.
     counts : dict of str to CollectiveCount
         What each kind of collective has cost this rank.
+    trace : Trace
+        Where this rank notes what it does when.
     """
 
     rank = 0
@@ -85,6 +88,7 @@ class Communicator:
         self.device: Device = device if device is not None else CPUDevice()
         self.gpu_aware = gpu_aware
         self.counts: dict[str, CollectiveCount] = {}
+        self.trace: Trace = NO_TRACE
         self._staging: dict[str, NDArray[np.uint8]] = {}
 
     # Collectives on buffers.
@@ -277,7 +281,7 @@ class Communicator:
         Its calls count towards this communicator's totals.
         """
         part = Communicator(self.device, gpu_aware=self.gpu_aware)
-        part.counts = self.counts
+        part.counts, part.trace = self.counts, self.trace
         return part
 
     def on_root(self, function: Callable[[], T]) -> T:
@@ -376,7 +380,8 @@ class Communicator:
         count = self.counts.setdefault(name, CollectiveCount())
         count.calls += 1
         count.bytes += sent
-        count.seconds += time.perf_counter() - start
+        count.seconds += (end := time.perf_counter()) - start
+        self.trace.add("collective", name, start, end, bytes=sent, path=path)
         count.path = path
         return result
 
@@ -490,7 +495,7 @@ class MPICommunicator(Communicator):
                 gpu_aware=self.gpu_aware,
                 watchdog=self._watchdog,
             )
-        part.counts = self.counts
+        part.counts, part.trace = self.counts, self.trace
         return part
 
     def _allreduce(self, send: Any, receive: Any, op: str) -> None:

@@ -12,6 +12,7 @@ import os
 import re
 import resource
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -82,6 +83,9 @@ class Device(Protocol):
     def gpu(self) -> dict[str, Any] | None:
         """Return what GPU this is, for people and records; None for a host."""
 
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Name what the block does in the timeline of the device's own profiler."""
+
 
 class CPUDevice:
     """The host itself: NumPy and SciPy."""
@@ -133,6 +137,10 @@ class CPUDevice:
 
     def gpu(self) -> None:
         """Return None: this is no GPU."""
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Do nothing: profilers of host code name its functions."""
+        return nullcontext()
 
 
 class CUDADevice:
@@ -223,6 +231,13 @@ class CUDADevice:
             "driver": nvidia_driver(),
             "cuda": None if runtime.is_hip else _cuda_version(runtime.driverGetVersion()),
         }
+
+    def phase(self, name: str) -> AbstractContextManager[None]:
+        """Return an NVTX range, which Nsight Systems shows; on an AMD GPU one of rocTX."""
+        import torch
+
+        marked: AbstractContextManager[None] = torch.cuda.nvtx.range(name)
+        return marked
 
 
 def host_peak_memory_bytes() -> int:

@@ -55,7 +55,7 @@ def cut_search(
         What `search` returns; a lone rank's step times are means over a few steps.
     """
     none = np.empty(0, np.int64)
-    result = search_by(CutEngine(comm, block, form), none, "cpu", on_step)
+    result = search_by(comm, CutEngine(comm, block, form), none, "cpu", on_step)
     nodes, sides = np.divmod(result.solutions[0], 2)
     return replace(result, solutions=[nodes[sides == 1]])
 

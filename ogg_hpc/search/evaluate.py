@@ -16,7 +16,7 @@ from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.search.collection import Listed
-from ogg_hpc.search.methods import Method
+from ogg_hpc.search.methods import Found, Method
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,8 @@ def evaluate(comm: Communicator, evaluation: Evaluation) -> list[Row]:
         with progress_bar(comm, "evaluating", len(mine)) as show:
             for i in mine:
                 show(len(done), evaluation.graphs[i].path)
-                done.append(_rows(alone, evaluation, problem, evaluation.graphs[i]))
+                with alone.trace.span("graph", path=evaluation.graphs[i].path):
+                    done.append(_rows(alone, evaluation, problem, evaluation.graphs[i]))
         return done
 
     by_rank = comm.gather_objects(comm.on_all(rows))
@@ -142,7 +143,10 @@ def _rows(
 ) -> list[Row]:
     graph = listed.read(evaluation.file_format, evaluation.undirected, evaluation.node_weights)
     graph = without_unused_weights(graph, problem)
-    found = {method.name: method(comm, graph) for method in evaluation.methods}
+    found: dict[str, Found] = {}
+    for method in evaluation.methods:
+        with comm.trace.span(method.name):
+            found[method.name] = method(comm, graph)
     best_of, tightest = (max, min) if problem.maximize else (min, max)
     bound = tightest(each.bound for each in found.values())
     best, best_from = best_of(each.objective for each in found.values()), "found"

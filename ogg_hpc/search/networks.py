@@ -183,7 +183,7 @@ class CoverageMessages(MessageNetwork):
         from ogg_hpc.search.scalar_search import search_by
 
         engine = CoverageEngine(comm, block, form, schedule.resolved(block.n), forced)
-        return search_by(engine, forced, "cpu", on_step)
+        return search_by(comm, engine, forced, "cpu", on_step)
 
 
 class WeightedDegreeMessages(DegreeMessages):

@@ -125,7 +125,9 @@ def search(
             batch, solution = _without_the_settled(batch, solution, unsettled)
         for group, chosen in _by_group(groups, actions):
             chosen_by_group[group].append(chosen)
-        seconds.append(time.perf_counter() - start)
+        end = time.perf_counter()
+        seconds.append(end - start)
+        batch.comm.trace.add("step", "step", start, end, candidates=int(left.sum()))
         if on_step is not None:
             on_step(len(seconds), left)
     empty = np.empty(0, np.int64)

@@ -71,7 +71,8 @@ def polish(
         if over_anywhere or not going_on:
             break
         search = partial(_search, answers, problem, whole, best, bound, until)
-        best, ended = comm.on_all(search)
+        with comm.trace.span("round"):
+            best, ended = comm.on_all(search)
         if end == math.inf:  # the round of one answer: only now is everything compiled
             end = time.perf_counter() + seconds
         until = min(time.perf_counter() + _ROUND, end)

@@ -155,7 +155,8 @@ def best_rollout(
                     break
                 show(sample, f"sample {sample}")
                 policy = replace(approach, stored=sampled(stored, settings.seed, sample))
-                result, engine = rollout(alone, whole, policy, settings, schedule, clock)
+                with comm.trace.span("sample", number=sample):
+                    result, engine = rollout(alone, whole, policy, settings, schedule, clock)
                 value = sign * rules.objective(graph, rules.improve(graph, result.solutions[0]))
                 found.append((value, sample, result, engine))
         return sorted(found, key=lambda each: each[:2])[:1]

@@ -85,10 +85,11 @@ def scalar_search(
         scalar = DeviceScalarEngine if on_device else ScalarEngine
         engine = scalar(comm, block, form, schedule, forced)
     device = comm.device.name if on_device else "cpu"
-    return search_by(engine, forced, device, on_step)
+    return search_by(comm, engine, forced, device, on_step)
 
 
 def search_by(
+    comm: Communicator,
     engine: Engine,
     forced: NDArray[np.int64],
     device: str,
@@ -98,6 +99,8 @@ def search_by(
 
     Parameters
     ----------
+    comm
+        The ranks.
     engine
         One that chose `forced` when it was made.
     forced, on_step
@@ -113,7 +116,9 @@ def search_by(
         if not len(nodes):
             break  # no candidate has a finite score
         chosen.append(nodes)
-        seconds += [(time.perf_counter() - start) / steps] * steps
+        end = time.perf_counter()
+        seconds += [(end - start) / steps] * steps
+        comm.trace.add("step", "step", start, end, steps=steps, candidates=left)
         if on_step is not None:
             on_step(len(seconds), np.array([left]))
     return SearchResult(

@@ -111,7 +111,7 @@ def solve_graph(
     Where `stop` says on any rank that it is time, what would only make the solution better ends:
     further samples and the polish.
     """
-    clock, earlier = Clock(*PHASES), comm.report()
+    clock, earlier = Clock(comm, *PHASES), comm.report()
     problem, approach, schedule = comm.on_all(lambda: check_settings(settings))
     rules = approach.rules
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__

@@ -21,7 +21,7 @@ def now(monkeypatch):
 
 
 def test_phases_add_up(now):
-    clock = Clock("read", "solve", "write")
+    clock = Clock(Communicator(), "read", "solve", "write")
     for seconds in (1.0, 2.0):
         with clock("read"):
             now(seconds)
@@ -32,7 +32,7 @@ def test_phases_add_up(now):
 
 
 def test_a_phase_inside_another_counts_once(now):
-    clock = Clock("learn", "average")
+    clock = Clock(Communicator(), "learn", "average")
     with clock("learn"):
         now(1)
         with clock("average"):
@@ -44,7 +44,7 @@ def test_a_phase_inside_another_counts_once(now):
 
 
 def test_an_error_ends_a_phase(now):
-    clock = Clock("read")
+    clock = Clock(Communicator(), "read")
     with suppress(OSError), clock("read"):
         now(3)
         raise OSError
@@ -52,7 +52,7 @@ def test_an_error_ends_a_phase(now):
 
 
 def test_unknown_phase_is_a_mistake():
-    with pytest.raises(KeyError), Clock("read")("write"):
+    with pytest.raises(KeyError), Clock(Communicator(), "read")("write"):
         pass
 
 
