@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.runtime.random import hash64, stream
 
 _POLISH = stream("polish")
@@ -64,18 +65,20 @@ def polish(
     answers = problem.polish(whole, nodes, int(hash64(seed, _POLISH, comm.rank)))
     best, ended = nodes, False
     until, end = -math.inf, math.inf
-    while True:
-        value = problem.objective(whole, best)
-        over = value == bound or stop() or time.perf_counter() >= end
-        over_anywhere, going_on = comm.allreduce(np.array([over, not ended], np.int64), "max")
-        if over_anywhere or not going_on:
-            break
-        search = partial(_search, answers, problem, whole, best, bound, until)
-        with comm.trace.span("round"):
-            best, ended = comm.on_all(search)
-        if end == math.inf:  # the round of one answer: only now is everything compiled
-            end = time.perf_counter() + seconds
-        until = min(time.perf_counter() + _ROUND, end)
+    with progress_bar(comm, "polishing", math.ceil(seconds)) as show:
+        while True:
+            value = problem.objective(whole, best)
+            over = value == bound or stop() or time.perf_counter() >= end
+            over_anywhere, going_on = comm.allreduce(np.array([over, not ended], np.int64), "max")
+            if over_anywhere or not going_on:
+                break
+            search = partial(_search, answers, problem, whole, best, bound, until)
+            with comm.trace.span("round"):
+                best, ended = comm.on_all(search)
+            if end == math.inf:  # the round of one answer: only now is everything compiled
+                end = time.perf_counter() + seconds
+            until = min(time.perf_counter() + _ROUND, end)
+            show(int(seconds - end + until), f"objective {value:g} on rank 0")
     sign = -1 if problem.maximize else 1
     return comm.broadcast_object(best, int(np.argmin(comm.gather_objects(sign * value))))
 
