@@ -43,7 +43,7 @@ class FarApart(Problem):
         """Return the number of nodes."""
         return float(len(nodes))
 
-    def bound(self, graph):
+    def bound(self, graph, stop):
         """Return the size of a dominating set: each of its nodes is near one chosen at most."""
         from ogg_hpc.problems.domination import greedy_dominating_set
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.double_cover import matching_size
+from ogg_hpc.runtime.stop import Stop, never
 
 
 def matching_bound(graph: Graph) -> int:
@@ -25,19 +26,20 @@ def matching_bound(graph: Graph) -> int:
     return len(graph.looped) + int(np.count_nonzero(greedy_matching(graph) >= 0)) // 2
 
 
-def double_cover_bound(graph: Graph) -> int:
+def double_cover_bound(graph: Graph, stop: Stop = never) -> int:
     """Return the value of the linear relaxation of vertex cover, rounded up.
 
     The relaxation has a half-integral optimum, equal to half of a maximum matching of the
     bipartite double cover, in which every edge {u, v} becomes (u, v') and (v, u') [1]_. At
-    least as strong as any matching of the graph itself. O(m sqrt(n)), compiled.
+    least as strong as any matching of the graph itself. O(m sqrt(n)), compiled. Any matching of
+    the double cover gives a bound; where `stop` holds, that found so far does.
 
     References
     ----------
     .. [1] G. L. Nemhauser and L. E. Trotter, "Vertex packings: structural properties and
        algorithms", Mathematical Programming 8, 232-248, 1975.
     """
-    size = matching_size(graph.row_offsets, graph.columns, greedy_matching(graph))
+    size = matching_size(graph.row_offsets, graph.columns, greedy_matching(graph), stop)
     return len(graph.looped) + (size + 1) // 2
 
 

@@ -18,6 +18,7 @@ from ogg_hpc.graphs.induced import induced_subgraph
 from ogg_hpc.graphs.smallest_last import smallest_last
 from ogg_hpc.problems.greedy_clique import greedy_clique
 from ogg_hpc.problems.problem import Reduction
+from ogg_hpc.runtime.stop import Stop, never
 
 _MOST_NODES = 1024  # before a node: a search among more is not begun
 # Word operations of one search: short searches of all nodes find a large clique for long ones.
@@ -25,7 +26,7 @@ _ROUNDS = (10**4, 10**6, 10**8)
 _MOST_WORK = 10**8
 
 
-def reduce_cliques(graph: Graph, most_work: int = _MOST_WORK) -> Reduction:
+def reduce_cliques(graph: Graph, most_work: int = _MOST_WORK, stop: Stop = never) -> Reduction:
     """Return the kernel of a graph for maximum clique, exactly.
 
     Parameters
@@ -34,6 +35,8 @@ def reduce_cliques(graph: Graph, most_work: int = _MOST_WORK) -> Reduction:
         An undirected graph; loops do not matter.
     most_work
         Word operations of all searches together; the default takes about a second.
+    stop
+        Where it holds, no further round of searches is begun.
 
     Returns
     -------
@@ -67,6 +70,8 @@ def reduce_cliques(graph: Graph, most_work: int = _MOST_WORK) -> Reduction:
     offsets, before = _neighbours_before(graph.row_offsets, graph.columns, order, place)
     is_open, left = core_numbers >= len(clique), most_work
     for most in _ROUNDS:
+        if stop():
+            break
         clique, left = _search_all(offsets, before, core_numbers, clique, is_open, most, left)
     is_open &= core_numbers >= len(clique)
     best = np.sort(order[clique])

@@ -21,18 +21,21 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.bounds import greedy_matching
 from ogg_hpc.problems.double_cover import maximum_matching
 from ogg_hpc.problems.problem import Reduction
+from ogg_hpc.runtime.stop import Stop, never, pieces
 
 _OPEN, _TAKEN, _LEFT_OUT, _FOLDED = 0, 1, 2, 3
 _MOST_UNCONFINED = 16  # nodes of a set that is grown to show one node unconfined
 
 
-def reduce_cover(graph: Graph) -> Reduction:
+def reduce_cover(graph: Graph, stop: Stop = never) -> Reduction:
     """Return the kernel of a graph for minimum vertex cover, exactly.
 
     Parameters
     ----------
     graph
         An undirected graph. Nodes with a self loop are taken first.
+    stop
+        Where it holds, the kernel is what is left by then.
 
     Returns
     -------
@@ -62,7 +65,7 @@ def reduce_cover(graph: Graph) -> Reduction:
     changing = _ChangingGraph(graph)
     changing.take(graph.looped)
     changing.low_degrees()
-    while changing.unconfined() or changing.relaxation():
+    while changing.unconfined(stop) or changing.relaxation(stop):
         pass
     return changing.reduction()
 
@@ -96,7 +99,8 @@ class _ChangingGraph:
         self.folds = np.empty((n // 2, 3), np.int64)
         self.counts = np.array([n, 0, 0])  # nodes that wait, folds, and the last value of marks
         self.waiting, self.waits = np.arange(n)[::-1].copy(), np.ones(n, np.bool_)
-        self.mark, self.times = np.zeros(n, np.int64), np.empty(n, np.int64)
+        self.mark = np.zeros(n, np.int64)
+        self.times, self.around = np.empty((2, n), np.int64)
 
     def _arrays(self, *more: Any) -> list[Any]:
         """Return what all compiled functions take, and more."""
@@ -111,15 +115,20 @@ class _ChangingGraph:
         """Apply the rules of degrees 0 to 2 to all nodes that wait and all that they change."""
         _low_degrees(*self._arrays(self.reverse, self.folds, self.mark))
 
-    def unconfined(self) -> bool:
+    def unconfined(self, stop: Stop) -> bool:
         """Take unconfined nodes in one sweep; return whether there were any."""
-        more = self.reverse, self.folds, self.mark, self.times
-        return bool(_take_unconfined(*self._arrays(*more)))
+        found = False
+        arrays = self._arrays(self.reverse, self.folds, self.mark, self.times, self.around)
+        for start, end in pieces(self.n, stop):
+            found |= _take_unconfined(start, end, *arrays)
+        return found
 
-    def relaxation(self) -> bool:
+    def relaxation(self, stop: Stop) -> bool:
         """Take the nodes of value 1 in the linear relaxation; return whether there were any."""
+        if stop():
+            return False
         kernel, ids = self._kernel()
-        ones = ids[_ones(kernel)]
+        ones = ids[_ones(kernel, stop)]
         self.take(ones)
         self.low_degrees()
         return len(ones) > 0
@@ -283,12 +292,13 @@ def _fold(
 
 @njit(cache=True)
 def _take_unconfined(
+    start: Any, end: Any,
     target: Any, following: Any, first: Any, degree: Any, state: Any,
     waiting: Any, waits: Any, counts: Any, reverse: Any, folds: Any, mark: Any, times: Any,
+    around: Any,
 ) -> Any:  # fmt: skip
     found = False
-    around = np.empty(len(state), np.int64)
-    for v in range(len(state)):
+    for v in range(start, end):
         if state[v] == _OPEN and _is_unconfined(
             v, target, following, first, state, counts, mark, times, around
         ):
@@ -342,14 +352,16 @@ def _is_unconfined(
     return False
 
 
-def _ones(kernel: Graph) -> NDArray[np.int64]:
+def _ones(kernel: Graph, stop: Stop) -> NDArray[np.int64]:
     """Return the nodes of value 1 in an optimum of the linear relaxation that has such nodes.
 
     Where the optimum from alternating paths is a half everywhere, others remain if there are
-    independent sets with as many neighbours as nodes.
+    independent sets with as many neighbours as nodes. None are returned where `stop` holds.
     """
     offsets, columns = kernel.row_offsets, kernel.columns
-    right_of, left_of = maximum_matching(offsets, columns, greedy_matching(kernel))
+    right_of, left_of = maximum_matching(offsets, columns, greedy_matching(kernel), stop)
+    if stop():  # the matching may not be maximum
+        return np.empty(0, np.int64)
     ones = _beside_free_nodes(offsets, columns, right_of, left_of)
     return ones if len(ones) or not kernel.n else _beside_tight_sets(kernel, left_of)
 

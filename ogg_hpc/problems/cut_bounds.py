@@ -10,21 +10,23 @@ from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.greedy_cut import entry_weights
+from ogg_hpc.runtime.stop import Stop, never, pieces
 
 _DENSE = 1000  # nodes up to which all eigenvalues cost a tenth of a second
 _LOOKS = 512  # entries of the graph that one search for a cycle may look at
+_LENGTHS = (3, 4, 5, 7, 12, 20, 50)  # most edges of a cycle, in one sweep after another
 
 
-def cut_bound(graph: Graph) -> float:
+def cut_bound(graph: Graph, stop: Stop = never) -> float:
     """Return the best of the bounds here, rounded down where all weights are whole numbers."""
-    bound = cycle_bound(graph)
+    bound = cycle_bound(graph, stop)
     if 0 < graph.n <= _DENSE:
         bound = min(bound, spectral_bound(graph))
     whole = graph.weights is None or bool((graph.weights == np.rint(graph.weights)).all())
     return float(np.floor(bound)) if whole else bound
 
 
-def cycle_bound(graph: Graph) -> float:
+def cycle_bound(graph: Graph, stop: Stop = never) -> float:
     """Return the positive weight less what cycles must lose.
 
     At best all edges of positive weight cross and no others. A cycle with an odd number of
@@ -33,7 +35,8 @@ def cycle_bound(graph: Graph) -> float:
     a part d of the absolute weights of its edges, proves a loss of the sum of d [1]_.
 
     Cycles are packed greedily, short ones first: fundamental cycles of breadth-first trees from
-    each node, which look at no more than 512 entries. O(n + m), compiled.
+    each node, which look at no more than 512 entries. O(n + m), compiled. Where `stop` holds,
+    those packed so far count.
 
     References
     ----------
@@ -49,8 +52,17 @@ def cycle_bound(graph: Graph) -> float:
     edge_of[forward] = np.arange(graph.m)
     back = np.flatnonzero(~forward)
     edge_of[back[np.lexsort((graph.rows[back], graph.columns[back]))]] = np.arange(graph.m)
-    lost = _pack_cycles(graph.row_offsets, graph.columns, weights, edge_of, graph.m)
-    return positive - lost
+    left = np.empty(graph.m)
+    left[edge_of] = np.abs(weights)
+    lost, searches = np.zeros(1), np.zeros(1, np.int64)
+    seen, odd = np.full(graph.n, -1), np.zeros(graph.n, np.bool_)
+    room = np.empty((4, graph.n), np.int64)
+    arrays = (graph.row_offsets, graph.columns, weights, edge_of)
+    work = (left, lost, searches, seen, odd, *room)
+    for longest in _LENGTHS:
+        for start, end in pieces(graph.n, stop):
+            _pack_cycles(longest, start, end, *arrays, *work)
+    return positive - float(lost[0])
 
 
 def spectral_bound(graph: Graph) -> float:
@@ -74,52 +86,43 @@ def spectral_bound(graph: Graph) -> float:
 
 @njit(cache=True)
 def _pack_cycles(
-    row_offsets: NDArray[np.int64],
-    columns: NDArray[Any],
-    weights: NDArray[np.float64],
-    edge_of: NDArray[np.int64],
-    m: int,
-) -> float:
-    n = len(row_offsets) - 1
-    left = np.empty(m)
-    for entry in range(len(columns)):
-        left[edge_of[entry]] = abs(weights[entry])
-    seen, odd = np.full(n, -1), np.zeros(n, np.bool_)
-    depth, parent, up = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    queue = np.empty(n, np.int64)
-    lost, search = 0.0, 0
-    for longest in (3, 4, 5, 7, 12, 20, 50):
-        for root in range(n):
-            found = True
-            while found:
-                found = False
-                search += 1
-                seen[root], odd[root], depth[root], parent[root] = search, False, 0, -1
-                queue[0] = root
-                head, tail = 0, 1
-                looks = 0
-                while head < tail and not found and looks < _LOOKS:
-                    u = queue[head]
-                    head += 1
-                    end = min(row_offsets[u + 1], row_offsets[u] + _LOOKS - looks)
-                    looks += end - row_offsets[u]
-                    for entry in range(row_offsets[u], end):
-                        edge = edge_of[entry]
-                        v = columns[entry]
-                        if left[edge] <= 0.0 or v == parent[u]:
-                            continue
-                        parity = odd[u] != (weights[entry] > 0)
-                        if seen[v] != search:
-                            if 2 * depth[u] + 2 <= longest:
-                                seen[v], odd[v], depth[v] = search, parity, depth[u] + 1
-                                parent[v], up[v] = u, edge
-                                queue[tail] = v
-                                tail += 1
-                        elif odd[v] != parity:
-                            lost += _take(left, edge, u, v, depth, parent, up)
-                            found = True
-                            break
-    return lost
+    longest: Any, first: Any, last: Any,
+    row_offsets: Any, columns: Any, weights: Any, edge_of: Any,
+    left: Any, lost: Any, searches: Any, seen: Any, odd: Any,
+    depth: Any, parent: Any, up: Any, queue: Any,
+) -> None:  # fmt: skip
+    """Pack cycles of up to `longest` edges around the nodes from `first` to before `last`."""
+    for root in range(first, last):
+        found = True
+        while found:
+            found = False
+            searches[0] += 1
+            search = searches[0]
+            seen[root], odd[root], depth[root], parent[root] = search, False, 0, -1
+            queue[0] = root
+            head, tail = 0, 1
+            looks = 0
+            while head < tail and not found and looks < _LOOKS:
+                u = queue[head]
+                head += 1
+                end = min(row_offsets[u + 1], row_offsets[u] + _LOOKS - looks)
+                looks += end - row_offsets[u]
+                for entry in range(row_offsets[u], end):
+                    edge = edge_of[entry]
+                    v = columns[entry]
+                    if left[edge] <= 0.0 or v == parent[u]:
+                        continue
+                    parity = odd[u] != (weights[entry] > 0)
+                    if seen[v] != search:
+                        if 2 * depth[u] + 2 <= longest:
+                            seen[v], odd[v], depth[v] = search, parity, depth[u] + 1
+                            parent[v], up[v] = u, edge
+                            queue[tail] = v
+                            tail += 1
+                    elif odd[v] != parity:
+                        lost[0] += _take(left, edge, u, v, depth, parent, up)
+                        found = True
+                        break
 
 
 @njit(cache=True)

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of
+from ogg_hpc.runtime.stop import Stop, never
 
 # Stored entries up to which the linear relaxation is solved: a second or two.
 MOST_ENTRIES = 50_000
 
 
-def greedy_dominating_set(graph: Graph) -> NDArray[np.int64]:
+def greedy_dominating_set(graph: Graph, chosen: ArrayLike = ()) -> NDArray[np.int64]:
     """Choose the node that dominates most nodes not yet dominated, until all are.
 
     A node dominates itself and its neighbours; ties go to the lowest id.
@@ -26,6 +27,8 @@ def greedy_dominating_set(graph: Graph) -> NDArray[np.int64]:
     ----------
     graph
         An undirected graph.
+    chosen
+        (c,) distinct ids that come first, in this order.
 
     Returns
     -------
@@ -38,7 +41,7 @@ def greedy_dominating_set(graph: Graph) -> NDArray[np.int64]:
     O(m log n), compiled: a heap that is brought up to date only at its top, which suffices
     because what a node adds never grows.
     """
-    return _greedy(graph.row_offsets, graph.columns)
+    return _greedy(graph.row_offsets, graph.columns, np.asarray(chosen, dtype=np.int64))
 
 
 def without_redundant_dominators(graph: Graph, nodes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -55,17 +58,18 @@ def without_redundant_dominators(graph: Graph, nodes: NDArray[np.int64]) -> NDAr
     return nodes[inside[nodes]]
 
 
-def packing_bound(graph: Graph) -> int:
+def packing_bound(graph: Graph, stop: Stop = never) -> int:
     """Return a lower bound on the size of a dominating set, by a fractional packing.
 
     Numbers y >= 0 whose sum over each closed neighbourhood is at most 1 add up to no more than
     the size of any dominating set, since each node is in the closed neighbourhood of one of its
     nodes. The better of two packings counts: one that raises y as far as it goes, node by node
     from small degrees, and the optimal one, the dual of the linear relaxation, where the graph
-    has at most `MOST_ENTRIES` stored entries. O(m) for the first, compiled.
+    has at most `MOST_ENTRIES` stored entries and `stop` does not hold. O(m) for the first,
+    compiled.
     """
     starts = [np.zeros(graph.n)]
-    if 0 < len(graph.columns) <= MOST_ENTRIES:
+    if 0 < len(graph.columns) <= MOST_ENTRIES and not stop():
         starts.append(_relaxed_packing(graph))
     order = np.argsort(graph.degrees, kind="stable")
     best = 0.0
@@ -105,12 +109,18 @@ def domination_number(graph: Graph) -> int:
 
 
 @njit(cache=True)
-def _greedy(row_offsets: NDArray[np.int64], columns: NDArray[Any]) -> NDArray[np.int64]:
+def _greedy(
+    row_offsets: NDArray[np.int64], columns: NDArray[Any], first: NDArray[np.int64]
+) -> NDArray[np.int64]:
     n = len(row_offsets) - 1
     chosen = np.empty(n, np.int64)
     size = 0
     dominated = np.zeros(n, np.bool_)
     adds = row_offsets[1:] - row_offsets[:-1] + 1  # nodes that each would newly dominate
+    for v in first:
+        chosen[size] = v
+        size += 1
+        _dominate(row_offsets, columns, v, dominated, adds)
     # One integer orders by descending number, then by ascending id.
     heap = [(n - adds[v]) * n + v for v in range(n)]
     heapq.heapify(heap)
@@ -125,14 +135,25 @@ def _greedy(row_offsets: NDArray[np.int64], columns: NDArray[Any]) -> NDArray[np
         heapq.heappop(heap)
         chosen[size] = v
         size += 1
-        for entry in range(row_offsets[v] - 1, row_offsets[v + 1]):
-            u = v if entry < row_offsets[v] else columns[entry]
-            if not dominated[u]:
-                dominated[u] = True
-                adds[u] -= 1
-                for other in range(row_offsets[u], row_offsets[u + 1]):
-                    adds[columns[other]] -= 1
+        _dominate(row_offsets, columns, v, dominated, adds)
     return chosen[:size]
+
+
+@njit(cache=True)
+def _dominate(
+    row_offsets: NDArray[np.int64],
+    columns: NDArray[Any],
+    v: int,
+    dominated: NDArray[np.bool_],
+    adds: NDArray[np.int64],
+) -> None:
+    for entry in range(row_offsets[v] - 1, row_offsets[v + 1]):
+        u = v if entry < row_offsets[v] else columns[entry]
+        if not dominated[u]:
+            dominated[u] = True
+            adds[u] -= 1
+            for other in range(row_offsets[u], row_offsets[u + 1]):
+                adds[columns[other]] -= 1
 
 
 @njit(cache=True)

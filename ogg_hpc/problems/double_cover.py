@@ -14,11 +14,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ogg_hpc.runtime.stop import Stop, never
+
 
 def maximum_matching(
     row_offsets: NDArray[np.int64],
     columns: NDArray[Any],
     partner: NDArray[np.int64],
+    stop: Stop = never,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return a maximum matching of the double cover.
 
@@ -29,6 +32,8 @@ def maximum_matching(
     partner
         (n,) the partner of each node in a matching of the graph to start from, -1 for none, -2
         for nodes that are not there.
+    stop
+        Where it holds, the matching found so far is returned, maximum or not.
 
     Returns
     -------
@@ -42,7 +47,7 @@ def maximum_matching(
     right_of, left_of = partner.copy(), partner.copy()
     n = len(partner)
     level, queue = np.empty(n, np.int64), np.empty(n, np.int64)
-    while _find_levels(row_offsets, columns, right_of, left_of, level, queue):
+    while not stop() and _find_levels(row_offsets, columns, right_of, left_of, level, queue):
         _augment(row_offsets, columns, right_of, left_of, level, queue)
     return right_of, left_of
 
@@ -51,9 +56,10 @@ def matching_size(
     row_offsets: NDArray[np.int64],
     columns: NDArray[Any],
     partner: NDArray[np.int64],
+    stop: Stop = never,
 ) -> int:
     """Return the size of a maximum matching, which see."""
-    right_of, _ = maximum_matching(row_offsets, columns, partner)
+    right_of, _ = maximum_matching(row_offsets, columns, partner, stop)
     return int(np.count_nonzero(right_of >= 0))
 
 

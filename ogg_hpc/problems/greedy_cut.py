@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of
 
 
-def sg3(graph: Graph) -> NDArray[np.int64]:
+def sg3(graph: Graph, placed: ArrayLike = ()) -> NDArray[np.int64]:
     """Place the node of largest abs(w0 - w1) next, on the side where it cuts more [1]_.
 
     w0 and w1 are its weights to the nodes already placed on either side. Ties go to the lowest
@@ -23,6 +23,8 @@ def sg3(graph: Graph) -> NDArray[np.int64]:
     ----------
     graph
         An undirected graph with weights of any sign.
+    placed
+        (p,) actions ``2 * node + side`` of distinct nodes that are placed first.
 
     Returns
     -------
@@ -40,7 +42,8 @@ def sg3(graph: Graph) -> NDArray[np.int64]:
        211-218, 2007.
     """
     nodes = np.empty(graph.n, np.int64)
-    size = _place(graph.row_offsets, graph.columns, entry_weights(graph), nodes)
+    first = np.asarray(placed, dtype=np.int64).reshape(-1)
+    size = _place(graph.row_offsets, graph.columns, entry_weights(graph), first, nodes)
     return nodes[:size]
 
 
@@ -136,13 +139,23 @@ def _place(
     row_offsets: NDArray[np.int64],
     columns: NDArray[Any],
     weights: NDArray[np.float64],
+    actions: NDArray[np.int64],
     second: NDArray[np.int64],
 ) -> int:
     n = len(row_offsets) - 1
     difference = np.zeros(n)  # weight to the first side less that to the second
     placed = np.zeros(n, np.bool_)
-    heap: Any = [(0.0, v) for v in range(n)]  # sorted, hence a heap
     size = 0
+    for action in actions:
+        v, side = action // 2, action % 2
+        placed[v] = True
+        if side:
+            second[size] = v
+            size += 1
+        for entry in range(row_offsets[v], row_offsets[v + 1]):
+            difference[columns[entry]] += -weights[entry] if side else weights[entry]
+    heap: Any = [(-abs(difference[v]), v) for v in range(n) if not placed[v]]
+    heapq.heapify(heap)
     while len(heap) > 0:
         key, v = heapq.heappop(heap)
         if placed[v] or -key != abs(difference[v]):

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_weights import node_weights
 from ogg_hpc.problems.weighted_bounds import pack_edges
 
 
-def degree_weight_greedy(graph: Graph) -> NDArray[np.int64]:
+def degree_weight_greedy(graph: Graph, chosen: ArrayLike = ()) -> NDArray[np.int64]:
     """Choose the node of largest ratio of residual degree to weight until no edge is left.
 
     Nodes with a self loop come first.
@@ -27,6 +27,8 @@ def degree_weight_greedy(graph: Graph) -> NDArray[np.int64]:
     ----------
     graph
         An undirected graph.
+    chosen
+        (k,) ids that come first as well.
 
     Returns
     -------
@@ -39,10 +41,11 @@ def degree_weight_greedy(graph: Graph) -> NDArray[np.int64]:
     because degrees never grow. V. Chvatal, "A greedy heuristic for the set-covering problem",
     Mathematics of Operations Research 4, 233-235, 1979.
     """
+    first = np.union1d(graph.looped, np.asarray(chosen, dtype=np.int64))
     cover = np.empty(graph.n, np.int64)
-    cover[: len(graph.looped)] = graph.looped
+    cover[: len(first)] = first
     arrays = (graph.row_offsets, graph.columns, node_weights(graph), graph.degrees.copy())
-    return cover[: _degree_weight(*arrays, cover, len(graph.looped))]
+    return cover[: _degree_weight(*arrays, cover, len(first))]
 
 
 def local_ratio(graph: Graph) -> NDArray[np.int64]:
@@ -57,14 +60,21 @@ def local_ratio(graph: Graph) -> NDArray[np.int64]:
     return np.union1d(nodes, graph.looped)
 
 
-def gwmin(graph: Graph) -> NDArray[np.int64]:
+def gwmin(graph: Graph, chosen: ArrayLike = ()) -> NDArray[np.int64]:
     """Choose the node of largest weight by residual degree plus one, until no node is left.
 
     A chosen node leaves with its neighbours; nodes with a self loop have left before.
 
+    Parameters
+    ----------
+    graph
+        An undirected graph.
+    chosen
+        (k,) ids that come first, no two of them adjacent.
+
     Returns
     -------
-    (k,) int64
+    (j,) int64
         An independent set, in the order chosen.
 
     Notes
@@ -74,10 +84,12 @@ def gwmin(graph: Graph) -> NDArray[np.int64]:
     """
     active = np.ones(graph.n, np.bool_)
     active[graph.looped] = False
-    degrees, chosen = graph.degrees.copy(), np.empty(graph.n, np.int64)
+    first = np.asarray(chosen, dtype=np.int64)
+    first = first[active[first]]
+    degrees, nodes = graph.degrees.copy(), np.empty(graph.n, np.int64)
     _lower(graph.row_offsets, graph.columns, graph.looped, degrees)
     arrays = (graph.row_offsets, graph.columns, node_weights(graph), degrees, active)
-    return chosen[: _gwmin(*arrays, chosen)]
+    return nodes[: _gwmin(*arrays, first, nodes)]
 
 
 @njit(cache=True)
@@ -113,11 +125,25 @@ def _degree_weight(
 
 @njit(cache=True)
 def _gwmin(
-    row_offsets: Any, columns: Any, weights: Any, degrees: Any, active: Any, chosen: Any
+    row_offsets: Any,
+    columns: Any,
+    weights: Any,
+    degrees: Any,
+    active: Any,
+    first: Any,
+    chosen: Any,
 ) -> Any:
+    size = 0
+    for v in first:
+        chosen[size] = v
+        size += 1
+        active[v] = False
+        for u in columns[row_offsets[v] : row_offsets[v + 1]]:
+            if active[u]:
+                active[u] = False
+                _lower(row_offsets, columns, np.array([u]), degrees)
     heap: Any = [(-weights[v] / (degrees[v] + 1), v) for v in range(len(degrees)) if active[v]]
     heapq.heapify(heap)
-    size = 0
     while len(heap) > 0:
         key, v = heapq.heappop(heap)
         if not active[v] or key != -weights[v] / (degrees[v] + 1):

@@ -11,6 +11,7 @@ from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Reduction, Residual
+from ogg_hpc.runtime.stop import Stop, never
 
 
 class MaximumClique(Problem):
@@ -84,16 +85,34 @@ class MaximumClique(Problem):
 
         return greedy_clique(graph, nodes)
 
-    def reduce(self, graph: Graph) -> Reduction | None:
+    def completion(self) -> str | None:
+        """Return ``greedy``, None where a subclass asks for other sets."""
+        other = type(self).violation is not MaximumClique.violation
+        return None if other else "greedy"
+
+    def complete(self, graph: Graph, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Extend the clique; see `greedy_clique`."""
+        from ogg_hpc.problems.greedy_clique import greedy_clique
+
+        return greedy_clique(graph, actions)
+
+    def reduce(self, graph: Graph, stop: Stop = never) -> Reduction | None:
         """Return the kernel of `clique_reductions`; None where a subclass asks another question."""
         from ogg_hpc.problems.clique_reductions import reduce_cliques
 
         plain, own = MaximumClique, type(self)
         asks_for_cliques = own.objective is plain.objective and own.violation is plain.violation
-        return reduce_cliques(graph) if asks_for_cliques and not own.uses_weights else None
+        return (
+            reduce_cliques(graph, stop=stop) if asks_for_cliques and not own.uses_weights else None
+        )
 
-    def bound(self, graph: Graph) -> float:
-        """Return the number of colours of a greedy colouring; see `colouring_number`."""
+    def bound(self, graph: Graph, stop: Stop = never) -> float:
+        """Return the number of colours of a greedy colouring; see `colouring_number`.
+
+        Where `stop` holds, one more than the largest degree.
+        """
+        if stop():
+            return float(graph.degrees.max() + 1) if graph.n else 0.0
         from ogg_hpc.problems.greedy_clique import colouring_number
 
         return float(colouring_number(graph))

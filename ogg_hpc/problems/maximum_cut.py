@@ -12,6 +12,7 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.binary_program import BinaryProgram, cut_program
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residual
+from ogg_hpc.runtime.stop import Stop, never
 
 
 class MaximumCut(Problem):
@@ -71,6 +72,16 @@ class MaximumCut(Problem):
 
         return one_flip(graph, nodes)
 
+    def completion(self) -> str | None:
+        """Return ``sg3``, None where a subclass asks for other sets."""
+        return None if type(self).violation is not MaximumCut.violation else "sg3"
+
+    def complete(self, graph: Graph, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Place the nodes that are left; see `greedy_cut.sg3`."""
+        from ogg_hpc.problems.greedy_cut import sg3
+
+        return sg3(graph, actions)
+
     def polish(
         self, graph: Graph, nodes: NDArray[np.int64], seed: int
     ) -> Iterator[NDArray[np.int64]]:
@@ -83,11 +94,11 @@ class MaximumCut(Problem):
         """Return `binary_program.cut_program`."""
         return cut_program(graph)
 
-    def bound(self, graph: Graph) -> float:
+    def bound(self, graph: Graph, stop: Stop = never) -> float:
         """Return the better of two bounds; see `cut_bounds`."""
         from ogg_hpc.problems.cut_bounds import cut_bound
 
-        return cut_bound(graph)
+        return cut_bound(graph, stop)
 
     def optimum(self, graph: Graph) -> float | None:
         """Return the largest cut of a graph of at most 22 nodes."""

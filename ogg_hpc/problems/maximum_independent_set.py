@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of, not_a_set, others
 from ogg_hpc.problems.problem import PartialSolution, Problem, Residual
+from ogg_hpc.runtime.stop import Stop, never
 
 
 class MaximumIndependentSet(Problem):
@@ -78,11 +79,24 @@ class MaximumIndependentSet(Problem):
         added = np.setdiff1d(cover, without_redundant_nodes(graph, cover))
         return np.concatenate([kept, added])
 
-    def bound(self, graph: Graph) -> float:
+    def completion(self) -> str | None:
+        """Return ``min-degree``, None where a subclass asks for other sets."""
+        other = type(self).violation is not MaximumIndependentSet.violation
+        return None if other else "min-degree"
+
+    def complete(self, graph: Graph, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Choose nodes of smallest degree among those not adjacent to chosen ones."""
+        from ogg_hpc.problems.greedy_cover import minimum_degree_greedy
+
+        outside = mask_of(graph, graph.looped)
+        outside[graph.columns[mask_of(graph, actions)[graph.rows]]] = True
+        return others(graph, minimum_degree_greedy(graph, np.flatnonzero(outside)))
+
+    def bound(self, graph: Graph, stop: Stop = never) -> float:
         """Return n less the linear-programming bound on vertex covers."""
         from ogg_hpc.problems.bounds import double_cover_bound
 
-        return float(graph.n - double_cover_bound(graph))
+        return float(graph.n - double_cover_bound(graph, stop))
 
     def optimum(self, graph: Graph) -> float | None:
         """Return the independence number of a graph of at most 40 nodes."""

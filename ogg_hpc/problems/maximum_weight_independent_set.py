@@ -11,6 +11,7 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.maximum_independent_set import MaximumIndependentSet
 from ogg_hpc.problems.node_weights import less_cover_bound, weight_of
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Residual
+from ogg_hpc.runtime.stop import Stop, never
 
 
 class MaximumWeightIndependentSet(MaximumIndependentSet):
@@ -30,11 +31,21 @@ class MaximumWeightIndependentSet(MaximumIndependentSet):
         """Return the sum of the nodes' weights."""
         return weight_of(graph, nodes)
 
-    def bound(self, graph: Graph) -> float:
+    def completion(self) -> str | None:
+        """Return ``gwmin``, None where `MaximumIndependentSet` returns none."""
+        return None if super().completion() is None else "gwmin"
+
+    def complete(self, graph: Graph, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Choose further nodes; see `greedy_weighted_cover.gwmin`."""
+        from ogg_hpc.problems.greedy_weighted_cover import gwmin
+
+        return gwmin(graph, actions)
+
+    def bound(self, graph: Graph, stop: Stop = never) -> float:
         """Return the weight of all nodes less the bound on vertex covers."""
         from ogg_hpc.problems.weighted_bounds import weighted_cover_bound
 
-        return less_cover_bound(graph, weighted_cover_bound(graph))
+        return less_cover_bound(graph, weighted_cover_bound(graph, stop))
 
     def optimum(self, graph: Graph) -> float | None:
         """Return the largest weight in a graph of at most 40 nodes, None if it is not whole."""

@@ -12,6 +12,7 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.binary_program import BinaryProgram, dominating_set_program
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Residual
+from ogg_hpc.runtime.stop import Stop, never
 
 
 class MinimumDominatingSet(Problem):
@@ -70,6 +71,17 @@ class MinimumDominatingSet(Problem):
 
         return without_redundant_dominators(graph, nodes)
 
+    def completion(self) -> str | None:
+        """Return ``greedy``, None where a subclass asks for other sets."""
+        other = type(self).violation is not MinimumDominatingSet.violation
+        return None if other else "greedy"
+
+    def complete(self, graph: Graph, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Dominate the nodes that are left; see `domination.greedy_dominating_set`."""
+        from ogg_hpc.problems.domination import greedy_dominating_set
+
+        return greedy_dominating_set(graph, actions)
+
     def polish(
         self, graph: Graph, nodes: NDArray[np.int64], seed: int
     ) -> Iterator[NDArray[np.int64]]:
@@ -95,11 +107,11 @@ class MinimumDominatingSet(Problem):
             and not own.uses_weights
         )
 
-    def bound(self, graph: Graph) -> float:
+    def bound(self, graph: Graph, stop: Stop = never) -> float:
         """Return the packing bound; see `domination.packing_bound`."""
         from ogg_hpc.problems.domination import packing_bound
 
-        return float(packing_bound(graph))
+        return float(packing_bound(graph, stop))
 
     def optimum(self, graph: Graph) -> float | None:
         """Return the domination number of a graph of at most 40 nodes."""

@@ -12,6 +12,7 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.binary_program import BinaryProgram, vertex_cover_program
 from ogg_hpc.problems.node_sets import mask_of, not_a_set
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Problem, Reduction, Residual
+from ogg_hpc.runtime.stop import Stop, never
 
 
 class MinimumVertexCover(Problem):
@@ -77,7 +78,18 @@ class MinimumVertexCover(Problem):
 
         return without_redundant_nodes(graph, nodes)
 
-    def reduce(self, graph: Graph) -> Reduction | None:
+    def completion(self) -> str | None:
+        """Return ``min-degree``, None where a subclass asks for other sets."""
+        other = type(self).violation is not MinimumVertexCover.violation
+        return None if other else "min-degree"
+
+    def complete(self, graph: Graph, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Cover the edges that are left; see `greedy_cover.minimum_degree_greedy`."""
+        from ogg_hpc.problems.greedy_cover import minimum_degree_greedy
+
+        return minimum_degree_greedy(graph, np.union1d(actions, graph.looped))
+
+    def reduce(self, graph: Graph, stop: Stop = never) -> Reduction | None:
         """Return the kernel of `cover_reductions` without its small components.
 
         None where a subclass asks for other covers.
@@ -85,7 +97,9 @@ class MinimumVertexCover(Problem):
         from ogg_hpc.problems.cover_reductions import reduce_cover
         from ogg_hpc.problems.small_components import cover_small_components
 
-        return cover_small_components(reduce_cover(graph)) if self._asks_for_covers() else None
+        if not self._asks_for_covers():
+            return None
+        return cover_small_components(reduce_cover(graph, stop), stop)
 
     def polish(
         self, graph: Graph, nodes: NDArray[np.int64], seed: int
@@ -108,11 +122,11 @@ class MinimumVertexCover(Problem):
             and not own.uses_weights
         )
 
-    def bound(self, graph: Graph) -> float:
+    def bound(self, graph: Graph, stop: Stop = never) -> float:
         """Return the linear-programming bound; see `bounds.double_cover_bound`."""
         from ogg_hpc.problems.bounds import double_cover_bound
 
-        return float(double_cover_bound(graph))
+        return float(double_cover_bound(graph, stop))
 
     def optimum(self, graph: Graph) -> float | None:
         """Return the size of a smallest cover of a graph of at most 40 nodes."""

@@ -14,6 +14,7 @@ from ogg_hpc.problems.binary_program import BinaryProgram, vertex_cover_program
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.node_weights import node_weights, weight_of
 from ogg_hpc.problems.problem import Heuristic, PartialSolution, Reduction, Residual
+from ogg_hpc.runtime.stop import Stop, never
 
 
 class MinimumWeightVertexCover(MinimumVertexCover):
@@ -33,7 +34,17 @@ class MinimumWeightVertexCover(MinimumVertexCover):
         """Return the sum of the nodes' weights."""
         return weight_of(graph, nodes)
 
-    def reduce(self, graph: Graph) -> Reduction | None:
+    def completion(self) -> str | None:
+        """Return ``degree-weight``, None where `MinimumVertexCover` returns none."""
+        return None if super().completion() is None else "degree-weight"
+
+    def complete(self, graph: Graph, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Cover the edges that are left; see `greedy_weighted_cover.degree_weight_greedy`."""
+        from ogg_hpc.problems.greedy_weighted_cover import degree_weight_greedy
+
+        return degree_weight_greedy(graph, actions)
+
+    def reduce(self, graph: Graph, stop: Stop = never) -> Reduction | None:
         """Return the kernel of `weighted_cover_reductions` without its small components.
 
         None if weights are not whole.
@@ -41,8 +52,8 @@ class MinimumWeightVertexCover(MinimumVertexCover):
         from ogg_hpc.problems.small_components import cover_small_components
         from ogg_hpc.problems.weighted_cover_reductions import reduce_weighted_cover
 
-        reduction = reduce_weighted_cover(graph)
-        return None if reduction is None else cover_small_components(reduction)
+        reduction = reduce_weighted_cover(graph, stop)
+        return None if reduction is None else cover_small_components(reduction, stop)
 
     def polish(
         self, graph: Graph, nodes: NDArray[np.int64], seed: int
@@ -52,11 +63,11 @@ class MinimumWeightVertexCover(MinimumVertexCover):
 
         return search_weighted_covers(graph, nodes, seed)
 
-    def bound(self, graph: Graph) -> float:
+    def bound(self, graph: Graph, stop: Stop = never) -> float:
         """Return the linear-programming bound; see `weighted_bounds.weighted_cover_bound`."""
         from ogg_hpc.problems.weighted_bounds import weighted_cover_bound
 
-        return weighted_cover_bound(graph)
+        return weighted_cover_bound(graph, stop)
 
     def binary_program(self, graph: Graph) -> BinaryProgram:
         """Return `binary_program.vertex_cover_program` with the weights as costs."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.binary_program import BinaryProgram
+from ogg_hpc.runtime.stop import Stop, never
 
 
 class Residual(Protocol):
@@ -211,8 +212,37 @@ class Problem(ABC):
         """Return a feasible solution no worse than `nodes` by removing what is not needed."""
         return nodes
 
-    def reduce(self, graph: Graph) -> Reduction | None:
-        """Return a smaller graph with the same question, exactly; None without such rules."""
+    def completion(self) -> str | None:
+        """Return the name of the heuristic by which `complete` goes on, or None.
+
+        Without one a search has to be played to its end.
+        """
+        return None
+
+    def complete(self, graph: Graph, actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return a feasible solution, soon, from what a search has chosen that was asked to stop.
+
+        Only asked for where there is a `completion`.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        actions
+            (k,) ids of the actions, in the order chosen, with or without `forced`.
+        """
+        raise NotImplementedError
+
+    def reduce(self, graph: Graph, stop: Stop = never) -> Reduction | None:
+        """Return a smaller graph with the same question, exactly; None without such rules.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        stop
+            Asked now and then; where it holds, what has been reduced so far is returned.
+        """
         return None
 
     def polish(
@@ -243,8 +273,16 @@ class Problem(ABC):
         return None
 
     @abstractmethod
-    def bound(self, graph: Graph) -> float:
-        """Return a proven bound: no solution is better than this."""
+    def bound(self, graph: Graph, stop: Stop = never) -> float:
+        """Return a proven bound: no solution is better than this.
+
+        Parameters
+        ----------
+        graph
+            The graph.
+        stop
+            Where it holds, a weaker bound is returned that is known soon.
+        """
 
     def optimum(self, graph: Graph) -> float | None:
         """Return the best objective of a graph so small that it is found at once, else None."""

@@ -11,11 +11,12 @@ from ogg_hpc.problems.independence import heaviest_independent_set
 from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.node_weights import weight_of
 from ogg_hpc.problems.problem import Reduction
+from ogg_hpc.runtime.stop import Stop, never
 
 MOST_NODES = 40  # of a component: well under a millisecond where it is sparse
 
 
-def cover_small_components(reduction: Reduction) -> Reduction:
+def cover_small_components(reduction: Reduction, stop: Stop = never) -> Reduction:
     """Return a reduction of vertex cover whose kernel has no small components.
 
     Components of at most `MOST_NODES` nodes are covered by branching, whose cover is of least
@@ -25,7 +26,11 @@ def cover_small_components(reduction: Reduction) -> Reduction:
     ----------
     reduction
         A reduction whose kernel has no self loops.
+    stop
+        Where it holds, the other components stay.
     """
+    if stop():
+        return reduction
     kernel = reduction.kernel
     component = _components(kernel)
     small = np.bincount(component) <= MOST_NODES
@@ -33,9 +38,15 @@ def cover_small_components(reduction: Reduction) -> Reduction:
         return reduction
     order = np.argsort(component, kind="stable")
     parts = np.split(order, np.flatnonzero(np.diff(component[order])) + 1)
-    covers = [_cover(kernel, part) for part in parts if small[component[part[0]]]]
-    covered = np.concatenate(covers)
-    ids = np.flatnonzero(~small[component])
+    covered, left = np.empty(0, np.int64), np.ones(kernel.n, np.bool_)
+    covers = [covered]
+    for part in parts:
+        if small[component[part[0]]]:
+            if stop():
+                break
+            covers.append(_cover(kernel, part))
+            left[part] = False
+    covered, ids = np.concatenate(covers), np.flatnonzero(left)
     return Reduction(
         induced_subgraph(kernel, ids),
         reduction.offset + weight_of(kernel, covered),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import mask_of
 from ogg_hpc.problems.node_weights import whole_weights
+from ogg_hpc.runtime.stop import Stop, never
 
 # Flows are 32-bit integers.
 FLOW_BITS = 30
@@ -24,12 +25,14 @@ FLOW_BITS = 30
 MOST_ENTRIES = 400_000
 
 
-def weighted_cover_bound(graph: Graph) -> float:
-    """Return the value of the linear relaxation, or for large graphs of an edge packing.
+def weighted_cover_bound(graph: Graph, stop: Stop = never) -> float:
+    """Return the value of the linear relaxation, or of an edge packing.
+
+    The packing for large graphs, and where `stop` holds.
 
     Rounded up to a whole number of units where the weights are whole.
     """
-    if len(graph.columns) <= MOST_ENTRIES:
+    if len(graph.columns) <= MOST_ENTRIES and not stop():
         weights = whole_weights(graph, FLOW_BITS)
         bound = float(weights.values @ relaxed_cover(graph, weights.values)) / 2
     else:

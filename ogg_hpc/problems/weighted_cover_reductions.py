@@ -18,19 +18,22 @@ from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.node_weights import WholeWeights, whole_weights
 from ogg_hpc.problems.problem import Reduction
 from ogg_hpc.problems.weighted_bounds import FLOW_BITS, MOST_ENTRIES, relaxed_cover
+from ogg_hpc.runtime.stop import Stop, amounts, never
 
 _OPEN, _INSIDE, _OUTSIDE, _LATER = 0, 1, 2, 3
 # The rules that look at neighbours of neighbours are left out at larger degrees.
 _MOST_NEIGHBOURS = 64
 
 
-def reduce_weighted_cover(graph: Graph) -> Reduction | None:
+def reduce_weighted_cover(graph: Graph, stop: Stop = never) -> Reduction | None:
     """Return the kernel of a graph for minimum weight vertex cover, exactly.
 
     Parameters
     ----------
     graph
         An undirected graph. Nodes with a self loop are taken first.
+    stop
+        Where it holds, the kernel is what is left by then.
 
     Returns
     -------
@@ -62,9 +65,9 @@ def reduce_weighted_cover(graph: Graph) -> Reduction | None:
         return None
     changing = _ChangingGraph(graph, weights)
     changing.leave_out(graph.looped)
-    changing.local_rules()
-    while changing.twins() or changing.relaxation():
-        changing.local_rules()
+    changing.local_rules(stop)
+    while not stop() and (changing.twins() or changing.relaxation(stop)):
+        changing.local_rules(stop)
     return changing.reduction()
 
 
@@ -118,9 +121,12 @@ class _ChangingGraph:
         """Put nodes outside I."""
         _leave_all_out(nodes, self._arrays())
 
-    def local_rules(self) -> None:
+    def local_rules(self, stop: Stop) -> None:
         """Apply the first three rules to all nodes that wait and all that they change."""
-        _local_rules(self._arrays())
+        for most in amounts(stop):
+            _local_rules(most, self._arrays())
+            if not self.counts[0]:
+                break
 
     def twins(self) -> bool:
         """Let nodes follow twins; return whether there were any."""
@@ -133,8 +139,10 @@ class _ChangingGraph:
         _join_twins(order, hashes, self._arrays())
         return bool(self.counts[1] > before)
 
-    def relaxation(self) -> bool:
+    def relaxation(self, stop: Stop) -> bool:
         """Decide on the nodes whose relaxed value is whole; return whether there were any."""
+        if stop():
+            return False
         kernel, ids = self._kernel()
         if len(kernel.columns) > MOST_ENTRIES or self.weights[ids].sum() >= 1 << FLOW_BITS:
             return False
@@ -244,10 +252,11 @@ def _take_all(nodes: Any, arrays: Any) -> None:
 
 
 @njit(cache=True)
-def _local_rules(arrays: Any) -> None:
+def _local_rules(most: Any, arrays: Any) -> None:
+    """Apply the rules to nodes that wait, up to `most`."""
     row_offsets, columns, weights, state, _, waiting, waits, counts, degrees, beside, _ = arrays
     around = np.empty(_MOST_NEIGHBOURS, np.int64)
-    while counts[0] > 0:
+    for _ in range(min(most, counts[0])):
         v = waiting[counts[3]]
         counts[3] = (counts[3] + 1) % len(waiting)
         counts[0] -= 1

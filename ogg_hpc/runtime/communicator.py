@@ -225,25 +225,26 @@ class Communicator:
         ids
             (groups, d) their ids, below 2**53.
         counts
-            (groups,) numbers to add up over the ranks in the same message.
+            (groups,) or (groups, k) numbers to add up over the ranks in the same message.
 
         Returns
         -------
         scores, ids, counts
-            (groups, d), (groups, d) and (groups,) on the host of every rank, best first.
+            (groups, d), (groups, d) and the sums on the host of every rank, best first.
         """
         xp = self.device.xp
         groups, d = scores.shape
-        message = xp.empty((1, groups, 2 * d + 1), np.float64)
-        message[0, :, :d], message[0, :, d:-1], message[0, :, -1] = scores, ids, counts
+        numbers = counts.reshape(groups, -1)
+        message = xp.empty((1, groups, 2 * d + numbers.shape[1]), np.float64)
+        message[0, :, :d], message[0, :, d : 2 * d], message[0, :, 2 * d :] = scores, ids, numbers
         everyone = self.device.to_host(self.allgatherv(message, [1] * self.size))
-        merged = everyone[:, :, :-1].reshape(self.size, groups, 2, d)
+        merged = everyone[:, :, : 2 * d].reshape(self.size, groups, 2, d)
         all_scores, all_ids = merged.transpose(2, 1, 0, 3).reshape(2, groups, -1)
         order = np.lexsort((all_ids, -all_scores), axis=-1)[:, :d]
         return (
             np.take_along_axis(all_scores, order, axis=1),
             np.take_along_axis(all_ids, order, axis=1).astype(np.int64),
-            everyone[:, :, -1].sum(axis=0).astype(np.int64),
+            everyone[:, :, 2 * d :].sum(axis=0).astype(np.int64).reshape(counts.shape),
         )
 
     # Collectives on Python objects: small, rare, host only.

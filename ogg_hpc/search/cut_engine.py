@@ -21,12 +21,13 @@ from scipy.sparse import csr_matrix
 from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.cut_messages import SHARES, WHOLE, CutMessageForm, weight_exponents
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.stop import Stop, amounts, never
 from ogg_hpc.search.policy_search import SearchResult
 from ogg_hpc.search.scalar_search import search_by
 from ogg_hpc.search.share_pairs import share_pairs_and_row
 from ogg_hpc.search.tournament import key_of, new_tree, row_of, update_many
 
-# Steps that a lone rank makes between two looks at the clock.
+# Steps that a lone rank makes at most between two looks at the clock.
 _STEPS_AT_ONCE = 64
 
 
@@ -35,6 +36,7 @@ def cut_search(
     block: RowBlock,
     form: CutMessageForm,
     on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+    stop: Stop = never,
 ) -> SearchResult:
     """Place all nodes as `search` does by the reference's scores, one a step (collective).
 
@@ -46,7 +48,7 @@ def cut_search(
         This rank's rows of a graph with weights of any sign, or without.
     form
         The policy.
-    on_step
+    on_step, stop
         As for `search`.
 
     Returns
@@ -55,7 +57,7 @@ def cut_search(
         What `search` returns; a lone rank's step times are means over a few steps.
     """
     none = np.empty(0, np.int64)
-    result = search_by(comm, CutEngine(comm, block, form), none, "cpu", on_step)
+    result = search_by(comm, CutEngine(comm, block, form), none, "cpu", on_step, stop)
     nodes, sides = np.divmod(result.solutions[0], 2)
     return replace(result, solutions=[nodes[sides == 1]])
 
@@ -75,7 +77,7 @@ class CutEngine:
     """
 
     def __init__(self, comm: Communicator, block: RowBlock, form: CutMessageForm) -> None:
-        self._comm = comm
+        self._comm, self._amounts = comm, amounts(never, _STEPS_AT_ONCE)
         self._lo = int(block.partition.offsets[comm.rank])
         degrees = np.diff(block.row_offsets)
         self.candidates = int(comm.allreduce(np.array(np.count_nonzero(degrees))))
@@ -112,24 +114,25 @@ class CutEngine:
         """Bytes of the lists and weights of touching rows."""
         return sum(int(part.nbytes) for part in self._touching)
 
-    def advance(self) -> tuple[NDArray[np.int64], int]:
+    def advance(self, stop: bool) -> tuple[NDArray[np.int64], int] | None:
         """Place the best node, or some one after another on a lone rank (collective).
 
-        Returns
-        -------
-        actions, steps
-            ``2 * node + side`` in the order chosen, none without a finite score; steps made.
+        As `scalar_search.Engine` does; what is chosen are actions, ``2 * node + side``.
         """
         arrays = (self._lo, self._touching, self._form, self._nodes, self._work)
         if self._comm.size == 1:
-            actions = np.empty(_STEPS_AT_ONCE, np.int64)
+            if stop:
+                return None
+            actions = np.empty(next(self._amounts), np.int64)
             made, self._moved = _run(actions, self._moved, *arrays)
             self.candidates -= made
             return actions[:made], made
-        own = np.array(_best(self._lo, self._form, self._nodes, self._work))
+        own = np.array([stop, *_best(self._lo, self._form, self._nodes, self._work)])
         ids, changes = (part[: self._moved] for part in self._work[3:])
         ids, changes, everyone = share_pairs_and_row(self._comm, ids, changes, own)
-        key, action, change = max(everyone.tolist())
+        if everyone[:, 0].any():
+            return None
+        _, key, action, change = max(everyone.tolist())
         if key == 0:
             return np.empty(0, np.int64), 0
         self._moved = _place(action // 2, change, ids, changes, self._moved, *arrays)

@@ -80,9 +80,12 @@ class DeviceEngine(ABC):
         """Bytes of the adjacency form."""
         return self.state.adjacency_bytes
 
-    def advance(self) -> tuple[NDArray[np.int64], int]:
+    def advance(self, stop: bool) -> tuple[NDArray[np.int64], int] | None:
         """Make a step, or some; see `scalar_search.Engine` (collective)."""
-        return self._run() if self.comm.size == 1 else (self._step(), 1)
+        if self.comm.size == 1:
+            return None if stop else self._run()
+        chosen = self._step(stop)
+        return None if chosen is None else (chosen, 1)
 
     def _run(self) -> tuple[NDArray[np.int64], int]:
         """Make some steps on a lone rank; return the nodes they chose and how many they were."""
@@ -100,13 +103,17 @@ class DeviceEngine(ABC):
         taken = [chosen[:count] for chosen, count in zip(nodes, counts, strict=True)]
         return np.concatenate(taken), int(np.count_nonzero(counts))
 
-    def _step(self) -> NDArray[np.int64]:
-        """Choose the best nodes over all ranks and remove them (collective)."""
+    def _step(self, stop: bool) -> NDArray[np.int64] | None:
+        """Choose the best nodes over all ranks and remove them, unless one stops (collective)."""
         d = int(self._schedule.nodes(np.array(self.candidates), np.array(self._n)))
         own = self.comm.device.to_host(self._best(min(d, self.state.rows)))
-        keys = np.zeros(d, np.int64)
-        keys[: len(own)] = np.where(own > 0, own - self.state.lo, 0)  # by id, not by row
-        best = np.sort(self.comm.allgatherv(keys, [d] * self.comm.size))[::-1][:d]
+        message = np.zeros((1, 1 + d), np.int64)
+        message[0, 0] = stop
+        message[0, 1 : 1 + len(own)] = np.where(own > 0, own - self.state.lo, 0)  # by id, not row
+        everyone = self.comm.allgatherv(message, [1] * self.comm.size)
+        if everyone[:, 0].any():
+            return None
+        best = np.sort(everyone[:, 1:].reshape(-1))[::-1][:d]
         chosen: NDArray[np.int64] = LAST_ROW - (best[best > 0] & LAST_ROW)
         self._remove(chosen, self._advance)
         return chosen

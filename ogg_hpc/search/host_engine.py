@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.stop import amounts, never
 from ogg_hpc.search.proposals import Proposals
 from ogg_hpc.search.ranking import Ranking
 from ogg_hpc.search.scalar_state import Neighbours, ScalarState
 from ogg_hpc.search.schedule import Schedule
 
-# Steps that a lone rank makes between two looks at the clock.
+# Steps that a lone rank makes at most between two looks at the clock.
 _STEPS_AT_ONCE = 16
 
 
@@ -52,6 +53,7 @@ class HostEngine(ABC):
         factors: NDArray[np.int64] | None = None,
     ) -> None:
         self.comm, self._schedule = comm, schedule
+        self._amounts = amounts(never, _STEPS_AT_ONCE)
         self.state = ScalarState(comm, block, messages, factors)
         self.state.remove(forced)
         self.ranking = Ranking(block.rows)
@@ -79,15 +81,19 @@ class HostEngine(ABC):
         """Bytes of the adjacency form."""
         return self.state.adjacency_bytes
 
-    def advance(self) -> tuple[NDArray[np.int64], int]:
+    def advance(self, stop: bool) -> tuple[NDArray[np.int64], int] | None:
         """Make a step, or some; see `scalar_search.Engine` (collective)."""
         if self.comm.size == 1:
-            nodes = np.full(_STEPS_AT_ONCE * self._schedule.most(self.state.block.n) + 1, -1)
-            steps = self._run(self._table, nodes, _STEPS_AT_ONCE)
+            if stop:
+                return None
+            steps = next(self._amounts)
+            nodes = np.full(steps * self._schedule.most(self.state.block.n) + 1, -1)
+            steps = self._run(self._table, nodes, steps)
             return nodes[: int(np.argmax(nodes < 0))], steps
         n = np.array(self.state.block.n)
-        chosen, neighbours = self._proposals.best(
-            int(self._schedule.nodes(np.array(self.candidates), n))
-        )
+        best = self._proposals.best(int(self._schedule.nodes(np.array(self.candidates), n)), stop)
+        if best is None:
+            return None
+        chosen, neighbours = best
         self._remove(neighbours)
         return chosen, 1

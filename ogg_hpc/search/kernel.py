@@ -13,6 +13,7 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.node_weights import less_cover_bound
 from ogg_hpc.problems.problem import Problem, Reduction
+from ogg_hpc.runtime.stop import Stop, never
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +24,8 @@ class Kernel:
     ----------
     graph : Graph
         The graph that is left.
+    rules : Problem
+        The problem that is to be solved on it.
     lift : callable
         Takes ids of a solution by the rules to ids of a solution of the problem on the whole graph.
     bound : callable
@@ -30,11 +33,14 @@ class Kernel:
     """
 
     graph: Graph
+    rules: Problem
     lift: Callable[[NDArray[np.int64]], NDArray[np.int64]]
     bound: Callable[[float], float]
 
 
-def find_kernel(graph: Graph, problem: Problem, rules: Problem, reduce: bool) -> Kernel:
+def find_kernel(
+    graph: Graph, problem: Problem, rules: Problem, reduce: bool, stop: Stop = never
+) -> Kernel:
     """Return what the rules are played on.
 
     Parameters
@@ -49,15 +55,18 @@ def find_kernel(graph: Graph, problem: Problem, rules: Problem, reduce: bool) ->
         those of vertex cover shrink it once more.
     reduce
         Whether there are reductions at all.
+    stop
+        Where it holds, reductions end with what they have, and a graph for vertex cover, which may
+        be large, is not made: the rules are then the problem's own.
 
     Raises
     ------
     SettingsError
         There is no such graph, or it takes too much memory.
     """
-    own = _reduced(problem, graph, reduce)
-    if rules is problem:
-        return Kernel(own.kernel, own.lift, lambda bound: own.offset + bound)
+    own = _reduced(problem, graph, reduce, stop)
+    if rules is problem or (stop() and problem.completion()):
+        return Kernel(own.kernel, problem, own.lift, lambda bound: own.offset + bound)
     try:
         covered = problem.as_vertex_cover(own.kernel)
     except SettingsError as error:
@@ -69,18 +78,18 @@ def find_kernel(graph: Graph, problem: Problem, rules: Problem, reduce: bool) ->
             f"vertex covers do not solve {problem.name} on this graph; "
             f"give --policy a policy trained for {problem.name}"
         )
-    cover = _reduced(rules, covered, reduce)
+    cover = _reduced(rules, covered, reduce, stop)
 
     def lift(nodes: NDArray[np.int64]) -> NDArray[np.int64]:
         return own.lift(others(own.kernel, cover.lift(nodes)))
 
     def bound(of_covers: float) -> float:
         found = less_cover_bound(own.kernel, cover.offset + of_covers)
-        return own.offset + min(found, problem.bound(own.kernel))
+        return own.offset + min(found, problem.bound(own.kernel, stop))
 
-    return Kernel(cover.kernel, lift, bound)
+    return Kernel(cover.kernel, rules, lift, bound)
 
 
-def _reduced(problem: Problem, graph: Graph, reduce: bool) -> Reduction:
-    reduction = problem.reduce(graph) if reduce else None
+def _reduced(problem: Problem, graph: Graph, reduce: bool, stop: Stop) -> Reduction:
+    reduction = problem.reduce(graph, stop) if reduce and not stop() else None
     return reduction or Reduction(graph, 0, lambda nodes: nodes)

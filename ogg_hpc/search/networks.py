@@ -18,6 +18,7 @@ from ogg_hpc.problems.minimum_dominating_set import MinimumDominatingSet
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.stop import Stop, never
 from ogg_hpc.search.policy_search import Scorer, SearchResult
 from ogg_hpc.search.schedule import Schedule
 
@@ -86,6 +87,7 @@ class MessageNetwork(ABC):
         schedule: Schedule,
         forced: NDArray[np.int64],
         on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+        stop: Stop = never,
     ) -> SearchResult:
         """Do what `policy_search.search` does by this network's rules, fast (collective)."""
 
@@ -136,11 +138,12 @@ class DegreeMessages(MessageNetwork):
         schedule: Schedule,
         forced: NDArray[np.int64],
         on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+        stop: Stop = never,
     ) -> SearchResult:
         """See `MessageNetwork.search`."""
         from ogg_hpc.search.scalar_search import scalar_search
 
-        return scalar_search(comm, block, form, schedule, forced, on_step)
+        return scalar_search(comm, block, form, schedule, forced, on_step, stop)
 
     def baselines(self, n: int) -> Sequence[Any]:
         """Return inverse-degree greedy of three exponents."""
@@ -177,13 +180,14 @@ class CoverageMessages(MessageNetwork):
         schedule: Schedule,
         forced: NDArray[np.int64],
         on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+        stop: Stop = never,
     ) -> SearchResult:
         """See `MessageNetwork.search`; always on the host."""
         from ogg_hpc.search.coverage_engine import CoverageEngine
         from ogg_hpc.search.scalar_search import search_by
 
         engine = CoverageEngine(comm, block, form, schedule.resolved(block.n), forced)
-        return search_by(comm, engine, forced, "cpu", on_step)
+        return search_by(comm, engine, forced, "cpu", on_step, stop)
 
 
 class WeightedDegreeMessages(DegreeMessages):
@@ -236,11 +240,12 @@ class CutMessages(MessageNetwork):
         schedule: Schedule,
         forced: NDArray[np.int64],
         on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+        stop: Stop = never,
     ) -> SearchResult:
         """See `MessageNetwork.search`; the rules force no node and allow one a step."""
         from ogg_hpc.search.cut_engine import cut_search
 
-        return cut_search(comm, block, form, on_step)
+        return cut_search(comm, block, form, on_step, stop)
 
 
 DEGREE_MESSAGES = DegreeMessages()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.problems.problem import PartialSolution, Problem
+from ogg_hpc.runtime.stop import Stop, never
 from ogg_hpc.search.schedule import ONE, Schedule
 
 
@@ -49,6 +50,9 @@ class SearchResult:
     ----------
     solutions : list of (k,) int64
         For each group (graph * copies + copy) the ids of the nodes of S in the order chosen.
+    partial : list of (k,) int64, optional
+        Of a search that was asked to stop: for each group the ids of the actions chosen by then,
+        in order. Its solutions are not feasible.
     step_seconds : list of float
         Wall time of each step.
     adjacency_bytes : int
@@ -58,6 +62,7 @@ class SearchResult:
     """
 
     solutions: list[NDArray[np.int64]]
+    partial: list[NDArray[np.int64]] | None = None
     step_seconds: list[float] = field(default_factory=list)
     adjacency_bytes: int = 0
     device: str = "cpu"
@@ -77,6 +82,7 @@ def search(
     schedule: Schedule = ONE,
     forced: NDArray[np.int64] | None = None,
     on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+    stop: Stop = never,
 ) -> SearchResult:
     """Choose the best candidates step by step until no graph has a candidate (collective).
 
@@ -94,6 +100,8 @@ def search(
         Ids of nodes chosen before the first step, in every group.
     on_step
         Called after each step with its number and the (groups,) candidates that were left.
+    stop
+        Asked in each step; where it holds on any rank, the search ends with what it has.
 
     Returns
     -------
@@ -116,8 +124,8 @@ def search(
         adjacency_bytes = max(adjacency_bytes, batch.adjacency_bytes)
         candidates = problem.candidates(solution, degrees, batch)
         scores = problem.action_scores(scores, solution, batch)
-        groups, actions, left = select(batch, scores, candidates, schedule)
-        if not len(groups):
+        groups, actions, left, stopped = select(batch, scores, candidates, schedule, stop())
+        if stopped or not len(groups):
             break
         _choose(batch, problem, solution, groups, actions)
         if problem.residual and scorer.residual and left.sum() < batch.nodes * batch.copies / 2:
@@ -131,15 +139,42 @@ def search(
         if on_step is not None:
             on_step(len(seconds), left)
     empty = np.empty(0, np.int64)
-    solutions = [
-        _nodes_in_s(np.concatenate([empty, *chosen]), problem) for chosen in chosen_by_group
-    ]
-    return SearchResult(solutions, seconds, adjacency_bytes, batch.comm.device.name)
+    chosen_actions = [np.concatenate([empty, *chosen]) for chosen in chosen_by_group]
+    return SearchResult(
+        [_nodes_in_s(of_group, problem) for of_group in chosen_actions],
+        chosen_actions if stopped else None,
+        seconds,
+        adjacency_bytes,
+        batch.comm.device.name,
+    )
+
+
+class Selection(NamedTuple):
+    """What all ranks have agreed on in a step.
+
+    Attributes
+    ----------
+    groups, actions : (k,) int64
+        Group and id of each chosen action.
+    left : (groups,) int64
+        Numbers of candidates.
+    stopped : bool
+        Whether any rank was asked to stop.
+    """
+
+    groups: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    left: NDArray[np.int64]
+    stopped: bool
 
 
 def select(
-    batch: GraphBatch, scores: Any, candidates: Any, schedule: Schedule = ONE
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    batch: GraphBatch,
+    scores: Any,
+    candidates: Any,
+    schedule: Schedule = ONE,
+    stop: bool = False,
+) -> Selection:
     """Find the best actions of each group over all ranks (collective).
 
     Scores are rounded to float32 first: sums that differ by rounding alone, for instance because
@@ -156,11 +191,8 @@ def select(
         (rows, copies) mask of the rows that may be chosen.
     schedule
         Nodes a step.
-
-    Returns
-    -------
-    groups, actions, left
-        (k,) group and id of each chosen action, and the (groups,) numbers of candidates.
+    stop
+        Whether this rank is asked to stop; the others hear of it in the same message.
     """
     from_host = batch.comm.device.from_host
     d, sides = schedule.most(int(batch.sizes.max(initial=0))), 1
@@ -169,14 +201,15 @@ def select(
         scores = scores.swapaxes(1, 2).reshape(-1, batch.copies)
         candidates = candidates.repeat(sides, axis=0)
     best_here = _best_of_one if batch.groups == 1 else _best_of_many
-    best, ids, left = batch.comm.best(
-        *map(from_host, best_here(batch, scores, candidates, d, sides))
-    )
+    *pairs, count = best_here(batch, scores, candidates, d, sides)
+    counts = np.stack([count, np.full_like(count, stop)], axis=1)
+    best, ids, counts = batch.comm.best(*map(from_host, (*pairs, counts)))
+    left, stops = counts.T
     left //= sides
     allowed = schedule.nodes(left, batch.sizes.repeat(batch.copies))
     taken = (np.arange(d) < allowed[:, None]) & np.isfinite(best)
     groups, places = np.nonzero(taken)
-    return groups, ids[groups, places], left
+    return Selection(groups, ids[groups, places], left, bool(stops.any()))
 
 
 def _best_of_many(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
@@ -15,6 +15,7 @@ from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.runtime.random import hash64, stream
+from ogg_hpc.runtime.stop import Stop, never
 
 _POLISH = stream("polish")
 # Seconds between two words of the ranks to one another.
@@ -29,7 +30,7 @@ def polish(
     bound: float,
     seconds: float,
     seed: int,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Stop = never,
 ) -> NDArray[np.int64]:
     """Return the best solution that the ranks find, each from a seed of its own (collective).
 

@@ -1,8 +1,9 @@
 """The nodes of a step, on a lone rank or over many: mostly by one message of each.
 
-A rank sends its d best (score, id) pairs and, as far as there is room, the listed neighbours of
-these nodes. All ranks know all degrees, so they know without a word how long each list is and
-which are there. Only where a chosen node's list did not fit, the lists go round once more.
+A rank sends whether it is to stop, its d best (score, id) pairs and, as far as there is room, the
+listed neighbours of these nodes. All ranks know all degrees, so they know without a word how long
+each list is and which are there. Only where a chosen node's list did not fit, the lists go round
+once more.
 """
 
 from __future__ import annotations
@@ -36,8 +37,15 @@ class Proposals:
         self._state, self._ranking = state, ranking
         self._once = np.ones(state.comm.size, np.int64)
 
-    def best(self, d: int) -> tuple[NDArray[np.int64], Neighbours]:
+    def best(self, d: int, stop: bool) -> tuple[NDArray[np.int64], Neighbours] | None:
         """Find the best d nodes with finite scores and their neighbours (collective).
+
+        Parameters
+        ----------
+        d
+            How many.
+        stop
+            Whether this rank is asked to stop.
 
         Returns
         -------
@@ -45,13 +53,17 @@ class Proposals:
             Ids of the nodes, best first.
         neighbours
             As `ScalarState.neighbours` returns them.
+
+        None where any rank is asked to stop.
         """
         state, size = self._state, self._state.comm.size
         room = _ROOM + _ROOM_PER_NODE * d
-        message = np.zeros((1, d + room // 2), np.int64)
+        message = np.zeros((1, 1 + d + room // 2), np.int64)
+        keys, lists = message[0, 1 : 1 + d], message[0, 1 + d :].view(np.int32)
+        message[0, 0] = stop
         taken = _propose(
-            message[0, :d],
-            message[0, d:].view(np.int32),
+            keys,
+            lists,
             state.lo,
             state.degrees,
             state.listed,
@@ -60,12 +72,15 @@ class Proposals:
             self._ranking.arrays,
         )
         everyone = state.comm.allgatherv(message, self._once)
+        if everyone[:, 0].any():
+            return None
         chosen, nodes = np.empty(d, np.int64), np.empty(d, np.int64)
         lengths, listed = np.empty(d, np.int32), np.empty(size * room, np.int32)
-        lists = np.ascontiguousarray(everyone[:, d:]).view(np.int32)
-        count, total = _merge(everyone[:, :d], lists, state.degrees, chosen, nodes, lengths, listed)
+        all_keys = everyone[:, 1 : 1 + d]
+        all_lists = np.ascontiguousarray(everyone[:, 1 + d :]).view(np.int32)
+        count, total = _merge(all_keys, all_lists, state.degrees, chosen, nodes, lengths, listed)
         nodes = nodes[:count]
-        _put_back_beaten(message[0, :taken], nodes, state.lo, self._ranking.arrays)
+        _put_back_beaten(keys[:taken], nodes, state.lo, self._ranking.arrays)
         if total < 0:
             return chosen[:count], state.neighbours(nodes)
         return chosen[:count], (nodes, lengths[:count], listed[:total])

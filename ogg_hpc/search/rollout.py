@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.on_root import OnRoot
 from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.runtime.stop import Stop, never
 from ogg_hpc.search.approach import NO_FRONTIER, Approach
 from ogg_hpc.search.networks import DEGREE_MESSAGES, has_cover_rules
 from ogg_hpc.search.policy_search import Scorer, SearchResult, search
@@ -29,7 +30,13 @@ from ogg_hpc.search.schedule import Schedule
 from ogg_hpc.search.settings import SolveSettings
 
 OnStep = Callable[[int, NDArray[np.int64]], None]
-Run = Callable[[OnStep | None], SearchResult]
+
+
+class Run(Protocol):
+    """A search that begins anew each time (collective)."""
+
+    def __call__(self, on_step: OnStep | None, stop: Stop = never) -> SearchResult:
+        """Search; see `search`."""
 
 
 def rollout(
@@ -39,6 +46,7 @@ def rollout(
     settings: SolveSettings,
     schedule: Schedule,
     clock: Clock,
+    stop: Stop = never,
 ) -> tuple[SearchResult, str]:
     """Let a policy build a solution of rank 0's graph, on all ranks together (collective).
 
@@ -56,15 +64,19 @@ def rollout(
         Nodes a step.
     clock
         Where setup and policy count.
+    stop
+        Where it holds on any rank, the search ends and the problem completes its solution. It is
+        not asked if the problem cannot.
 
     Returns
     -------
     result, engine
         What was found, and the name of the engine that was used.
     """
+    rules = approach.rules
     with clock("setup"):
         block = scatter_rows(comm, host.value, settings.balance)
-        forced = host.do(approach.rules.forced)
+        forced = host.do(rules.forced)
         run, engine = prepare(comm, block, approach, settings, schedule, forced)
     with progress_bar(comm, "solving", block.n) as show:
 
@@ -72,7 +84,11 @@ def rollout(
             show(block.n - int(left[0]), f"step {step}, {left[0]} candidates left")
 
         with clock("policy"):
-            return run(on_step), engine
+            result = run(on_step, stop if rules.completion() else never)
+            if result.partial is not None:
+                [actions] = result.partial
+                result.solutions = [host.do(lambda graph: rules.complete(graph, actions))]
+    return result, engine
 
 
 def prepare(
@@ -101,7 +117,8 @@ def prepare(
     Returns
     -------
     run, engine
-        A (collective) function of `search`'s ``on_step``, and the name of the engine that it uses.
+        A (collective) function of `search`'s ``on_step`` and ``stop``, and the name of the engine
+        that it uses.
     """
     form = comm.on_all(lambda: _form(approach, settings, block))
     if form is not None and settings.engine != "reference":
@@ -119,8 +136,8 @@ def prepare(
         make_scorer, engine = comm.on_all(lambda: _scorer(comm, stored, settings))
     batch = GraphBatch(comm, [block], collective=settings.collective)
 
-    def run(on_step: OnStep | None) -> SearchResult:
-        return search(batch, approach.rules, make_scorer(), schedule, forced, on_step)
+    def run(on_step: OnStep | None, stop: Stop = never) -> SearchResult:
+        return search(batch, approach.rules, make_scorer(), schedule, forced, on_step, stop)
 
     return run, engine
 
@@ -132,12 +149,13 @@ def best_rollout(
     settings: SolveSettings,
     schedule: Schedule,
     clock: Clock,
-    stop: Callable[[], bool],
+    stop: Stop,
 ) -> tuple[SearchResult, str]:
     """Let each rank build solutions alone, by policies around a stored one; return the best.
 
     Collective; parameters as for `rollout`. Of equally good samples the first counts, so that the
-    result is the same for every number of ranks. No further sample is begun where `stop` holds.
+    result is the same for every number of ranks. Where `stop` holds, a rank's sample ends as a
+    rollout does, and no further one is begun.
     """
     rules, stored = approach.rules, approach.stored
     assert stored is not None
@@ -156,7 +174,9 @@ def best_rollout(
                 show(sample, f"sample {sample}")
                 policy = replace(approach, stored=sampled(stored, settings.seed, sample))
                 with comm.trace.span("sample", number=sample):
-                    result, engine = rollout(alone, whole, policy, settings, schedule, clock)
+                    result, engine = rollout(
+                        alone, whole, policy, settings, schedule, clock, stop
+                    )
                 value = sign * rules.objective(graph, rules.improve(graph, result.solutions[0]))
                 found.append((value, sample, result, engine))
         return sorted(found, key=lambda each: each[:2])[:1]

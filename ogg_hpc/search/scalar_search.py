@@ -13,6 +13,7 @@ from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.degree_messages import TwoMessageForm
 from ogg_hpc.policies.scalar_form import ScalarForm
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.stop import Stop, never
 from ogg_hpc.search.device_engine import SOURCE
 from ogg_hpc.search.device_scalar_engine import DeviceScalarEngine
 from ogg_hpc.search.device_two_message_engine import DeviceTwoMessageEngine
@@ -37,13 +38,19 @@ class Engine(Protocol):
     def adjacency_bytes(self) -> int:
         """Bytes of the adjacency form."""
 
-    def advance(self) -> tuple[NDArray[np.int64], int]:
+    def advance(self, stop: bool) -> tuple[NDArray[np.int64], int] | None:
         """Choose the best nodes and remove them: one step, or some on a lone rank (collective).
+
+        Parameters
+        ----------
+        stop
+            Whether this rank is asked to stop; the others hear of it in the step's message.
 
         Returns
         -------
         nodes, steps
-            Ids in the order chosen, none where no candidate has a finite score; steps made.
+            Ids in the order chosen, none where no candidate has a finite score; steps made. None
+            where any rank is asked to stop: the engine is of no use then.
         """
 
 
@@ -54,6 +61,7 @@ def scalar_search(
     schedule: Schedule,
     forced: NDArray[np.int64],
     on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+    stop: Stop = never,
 ) -> SearchResult:
     """Build a vertex cover as `search` does, by scores in scalar form (collective).
 
@@ -65,7 +73,7 @@ def scalar_search(
         This rank's rows of an unweighted graph.
     form
         The policy.
-    schedule, forced, on_step
+    schedule, forced, on_step, stop
         As for `search`.
 
     Returns
@@ -85,7 +93,7 @@ def scalar_search(
         scalar = DeviceScalarEngine if on_device else ScalarEngine
         engine = scalar(comm, block, form, schedule, forced)
     device = comm.device.name if on_device else "cpu"
-    return search_by(comm, engine, forced, device, on_step)
+    return search_by(comm, engine, forced, device, on_step, stop)
 
 
 def search_by(
@@ -93,7 +101,8 @@ def search_by(
     engine: Engine,
     forced: NDArray[np.int64],
     device: str,
-    on_step: Callable[[int, NDArray[np.int64]], None] | None,
+    on_step: Callable[[int, NDArray[np.int64]], None] | None = None,
+    stop: Stop = never,
 ) -> SearchResult:
     """Let an engine choose nodes until it has no candidate (collective).
 
@@ -103,16 +112,21 @@ def search_by(
         The ranks.
     engine
         One that chose `forced` when it was made.
-    forced, on_step
-        As for `search`.
+    forced, on_step, stop
+        As for `search`; a lone rank asks between some steps.
     device
         Where the engine is.
     """
     chosen = [forced]
     seconds: list[float] = []
+    stopped = False
     while engine.candidates:
         start, left = time.perf_counter(), engine.candidates
-        nodes, steps = engine.advance()
+        made = engine.advance(stop())
+        if made is None:
+            stopped = True
+            break
+        nodes, steps = made
         if not len(nodes):
             break  # no candidate has a finite score
         chosen.append(nodes)
@@ -121,8 +135,10 @@ def search_by(
         comm.trace.add("step", "step", start, end, steps=steps, candidates=left)
         if on_step is not None:
             on_step(len(seconds), np.array([left]))
+    actions = [np.concatenate(chosen)]
     return SearchResult(
-        [np.concatenate(chosen)],
+        actions,
+        actions if stopped else None,
         seconds,
         engine.adjacency_bytes,
         device,

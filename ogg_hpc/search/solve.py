@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from ogg_hpc.runtime.environment import commit, hosts
 from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.on_root import OnRoot
+from ogg_hpc.runtime.stop import Stop, never
 from ogg_hpc.search.approach import Approach, find_approach
 from ogg_hpc.search.kernel import find_kernel
 from ogg_hpc.search.policy_search import SearchResult
@@ -104,12 +104,12 @@ def solve_graph(
     graph: Any,
     settings: SolveSettings,
     output: str | Path | None = None,
-    stop: Callable[[], bool] = lambda: False,
+    stop: Stop = never,
 ) -> Solved:
     """Solve one graph as `solve` does, with all settings in one object (collective).
 
-    Where `stop` says on any rank that it is time, what would only make the solution better ends:
-    further samples and the polish.
+    Where `stop` holds on any rank, all that takes long ends with what it has: the reductions, the
+    search, whose solution is completed by a heuristic, samples, the polish and the bound.
     """
     clock, earlier = Clock(comm, *PHASES), comm.report()
     problem, approach, schedule = comm.on_all(lambda: check_settings(settings))
@@ -120,21 +120,28 @@ def solve_graph(
     if output is not None:
         comm.on_root(lambda: check_writable(output))
     with clock("reduce"):
-        around = OnRoot(comm, lambda: find_kernel(host.get(), problem, rules, settings.reduce))
+        around = OnRoot(
+            comm, lambda: find_kernel(host.get(), problem, rules, settings.reduce, stop)
+        )
         kernel = OnRoot(comm, lambda: around.get().graph)
-    if approach.heuristic is not None:
+    if rules.completion() and _asked(comm, stop):
+        none_yet = np.empty(0, np.int64)
+        with clock("policy"):
+            order = around.do(lambda left: left.rules.complete(left.graph, none_yet))
+        result, engine = SearchResult([order], [none_yet]), "host"
+    elif approach.heuristic is not None:
         with clock("policy"):
             order = kernel.do(approach.heuristic)
         result, engine = SearchResult([order]), "host"
     elif settings.samples > 1:
         result, engine = best_rollout(comm, kernel, approach, settings, schedule, clock, stop)
     else:
-        result, engine = rollout(comm, kernel, approach, settings, schedule, clock)
+        result, engine = rollout(comm, kernel, approach, settings, schedule, clock, stop)
     with clock("bound"):
-        kernel_bound = kernel.do(rules.bound)
+        kernel_bound = around.do(lambda left: left.rules.bound(left.graph, stop))
     with clock("polish"):
-        found = kernel.do(lambda g: rules.improve(g, result.solutions[0]))
-        if settings.polish > 0:
+        found = around.do(lambda left: left.rules.improve(left.graph, result.solutions[0]))
+        if settings.polish > 0 and not _asked(comm, stop):
             limit, seed = settings.polish, settings.seed
             found = polish(comm, rules, kernel.value, found, kernel_bound, limit, seed, stop)
 
@@ -163,16 +170,23 @@ def solve_graph(
         }
 
     labels, record = host.do(finish)
-    stopped = any(comm.gather_objects(stop()))
+    stopped = _asked(comm, stop)
     if stopped:
-        record["warnings"].append("a signal came: samples and polish may have ended early")
+        ended = "reductions, samples, polish and the bound may have ended early"
+        if result.partial is not None:
+            [chosen], heuristic = result.partial, around.do(lambda left: left.rules.completion())
+            ended = f"{approach.name} had chosen {len(chosen)} nodes, {heuristic} chose the rest"
+        record["warnings"].append(f"a signal came: {ended}")
+    steps = len(result.step_seconds)
+    if not steps and result.partial is None:  # one node a step
+        steps = len(result.solutions[0])
     seconds = clock.report()
     record["reduced"]["seconds"] = seconds["reduce"]
     record |= {
         "policy": approach.name,
         "engine": engine,
         "select": schedule.name,
-        "steps": len(result.step_seconds) or len(result.solutions[0]),
+        "steps": steps,
         "samples": settings.samples,
         "seed": settings.seed,
         "ranks": comm.size,
@@ -189,6 +203,11 @@ def solve_graph(
         "stopped": "signal" if stopped else None,
     }
     return Solved(record, labels)
+
+
+def _asked(comm: Communicator, stop: Stop) -> bool:
+    """Return whether any rank is asked to stop (collective)."""
+    return any(comm.gather_objects(stop()))
 
 
 def _as_graph(source: Any, settings: SolveSettings, problem: Problem) -> Graph:

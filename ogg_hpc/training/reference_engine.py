@@ -108,7 +108,7 @@ class ReferenceStates:
         """See `States.best`."""
         degrees, scores = PolicyScorer(policy)(self._batch, self.solution)
         candidates = self._problem.candidates(self.solution, degrees, self._batch)
-        states, nodes, _ = select(self._batch, scores, candidates)
+        states, nodes, *_ = select(self._batch, scores, candidates)
         best = np.full(self._batch.groups, -1)
         best[states] = nodes
         return best
@@ -161,7 +161,7 @@ class ReferenceEnvironment:
         degrees, scores = scorer(batch, self.solution)
         candidates = problem.candidates(self.solution, degrees, batch)
         scores = problem.action_scores(scores, self.solution, batch)
-        _, actions, _ = select(batch, scores, candidates)
+        actions = select(batch, scores, candidates).actions
         if not len(actions):
             return None
         chosen = self._mask(actions)

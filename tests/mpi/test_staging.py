@@ -22,6 +22,9 @@ class DeviceArray:
     def __len__(self):
         return len(self.memory)
 
+    def reshape(self, *shape):
+        return DeviceArray(self.device, self.memory.reshape(*shape))
+
     def __setitem__(self, key, value):
         values = value.memory if isinstance(value, DeviceArray) else value
         assert not isinstance(values, np.ndarray) or isinstance(value, DeviceArray)

@@ -5,12 +5,16 @@ from itertools import islice
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from stopping import AfterQuestions
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.problems import PartialSolution, problem_by_name, problem_names
 from ogg_hpc.problems.exact import brute_force
 from ogg_hpc.problems.node_weights import node_weights
 from ogg_hpc.problems.registry import cover_problem
+from ogg_hpc.runtime.stop import never
 
 
 class DenseBatch:
@@ -197,3 +201,70 @@ def test_search_around_the_policy_gives_solutions_no_worse(problem, random_graph
             assert problem.violation(graph, lifted) is None
             promised = problem.objective(reduction.kernel, kernel_start) + reduction.offset
             assert sign * problem.objective(graph, lifted) >= sign * promised
+
+
+@pytest.mark.parametrize("name", problem_names())
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 14), made=st.integers(0, 8))
+def test_any_search_that_was_stopped_is_completed(name, seed, n, made):
+    problem, generator = problem_by_name(name), np.random.default_rng(seed)
+    looped = nx.gnp_random_graph(n, generator.random(), seed=seed)
+    looped.add_edges_from((v, v) for v in np.flatnonzero(generator.random(n) < 0.1).tolist())
+    graph = with_weights(Graph.from_networkx(looped), problem, seed)
+    batch = DenseBatch([graph])
+    solution = PartialSolution(np.zeros((n, 1), bool), np.ones((n, 1), bool))
+    actions = []
+    for _ in range(made):
+        candidates = problem.candidates(solution, batch.degrees(solution.active), batch)
+        if not candidates.any():
+            break
+        node = generator.choice(np.flatnonzero(candidates))
+        side = generator.integers(problem.sides)
+        actions.append(problem.sides * node + side)
+        chosen = np.zeros((n, 1, problem.sides), bool)
+        chosen[node, 0, side] = True
+        problem.choose(solution, chosen if problem.sides > 1 else chosen[:, :, 0], batch)
+    heuristics = (cover_problem(problem) or problem).heuristics() | problem.heuristics()
+    assert problem.completion() in heuristics
+    found = problem.complete(graph, np.array(actions, np.int64))
+    assert problem.violation(graph, problem.improve(graph, found)) is None
+    inside = np.isin(np.arange(n), found)
+    kept = np.setdiff1d(np.flatnonzero(solution.selected), graph.looped)
+    assert inside[kept].all()
+    if problem.sides > 1:  # nodes on the other side stay there
+        assert not inside[~(solution.selected | solution.active)[:, 0]].any()
+
+
+def test_subclass_with_another_feasibility_is_not_completed(problem):
+    class Other(type(problem)):
+        def violation(self, graph, nodes):
+            return "never"
+
+    assert Other().completion() is None
+
+
+@pytest.mark.parametrize("name", problem_names())
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 10), k=st.integers(0, 30))
+def test_reductions_and_bounds_that_were_stopped_hold(name, seed, n, k):
+    problem, density = problem_by_name(name), np.random.default_rng(seed).random()
+    graph = with_weights(
+        Graph.from_networkx(nx.gnp_random_graph(n, density, seed=seed)), problem, seed
+    )
+    sign = 1 if problem.maximize else -1
+    optimum = problem.objective(graph, brute_force(problem, graph))
+    bound = sign * problem.bound(graph, AfterQuestions(k))
+    assert sign * optimum <= bound
+    assert sign * problem.bound(graph, never) <= bound
+    reduction = problem.reduce(graph, AfterQuestions(k))
+    if reduction is not None:
+        nodes = reduction.lift(brute_force(problem, reduction.kernel))
+        assert problem.violation(graph, nodes) is None
+        assert problem.objective(graph, nodes) == optimum
+
+
+@pytest.mark.parametrize("name", ["mvc", "mwvc"])
+def test_reductions_that_were_stopped_leave_more(name):
+    problem = problem_by_name(name)
+    graph = with_weights(Graph.from_networkx(nx.barabasi_albert_graph(300, 3, seed=1)), problem, 1)
+    sizes = [problem.reduce(graph, AfterQuestions(k)).kernel.n for k in range(40)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[0] > problem.reduce(graph).kernel.n

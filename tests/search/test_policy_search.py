@@ -97,7 +97,7 @@ def test_best_finite_candidates_are_chosen_lowest_ids_first(batch_of, data, n, d
         for copies in (1, 2):  # one mask on one graph, and several, take different paths
             wide = np.repeat(scores[:, None], copies, axis=1)
             allowed = np.repeat(candidates[:, None], copies, axis=1)
-            groups, nodes, left = select(batch_of(graph, copies=copies), wide, allowed, schedule)
+            groups, nodes, left, _ = select(batch_of(graph, copies=copies), wide, allowed, schedule)
             usable = [v for v in range(n) if candidates[v] and np.isfinite(rounded[v])]
             expected = sorted(usable, key=lambda v: (-rounded[v], v))[:d]
             assert nodes.tolist() == expected * copies
@@ -114,7 +114,7 @@ def test_best_action_is_chosen_lowest_id_first(batch_of, data, n, copies):
     scores = np.repeat(np.array(flat).reshape(n, 1, 2), copies, axis=1)
     allowed = np.repeat(candidates[:, None], copies, axis=1)
     batch = batch_of(Graph.from_edges(n, [], []), copies=copies)
-    groups, actions, left = select(batch, scores, allowed)
+    groups, actions, left, _ = select(batch, scores, allowed)
     usable = [a for a in range(2 * n) if candidates[a // 2] and np.isfinite(flat[a])]
     expected = sorted(usable, key=lambda a: (-np.float32(flat[a]), a))[:1]
     assert actions.tolist() == expected * copies
