@@ -20,7 +20,8 @@ Solve a graph optimisation problem: shrink the graph by exact reductions, solve 
 a learned policy (Alg. 4), remove what is redundant, polish the answer by a local search if asked,
 verify it against the graph, bound it from the other side, and write it in the graph's own labels.
 Under mpiexec, srun or jsrun all ranks share the graph by rows. A signal (SIGINT, SIGTERM, SIGUSR1,
-SIGUSR2, SIGURG) ends samples and polish early; the best solution so far is verified and written."""
+SIGUSR2, SIGURG) ends all that takes long: what the policy has chosen so far is completed by a
+heuristic, verified and written. A signal sent twice acts as usual."""
 
 _EXAMPLES = """\
 examples:

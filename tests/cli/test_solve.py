@@ -216,9 +216,52 @@ main.main()
     assert done.returncode == 0, done.stderr
     record = one_object(done.stdout)  # and the second graph is not begun
     assert done.stderr == (
-        "warning: hard.h5:0: a signal came: samples and polish may have ended early\n"
+        "warning: hard.h5:0: a signal came: reductions, samples, polish and the bound may have "
+        "ended early\n"
         "warning: hard.h5: not solved: 1 of 2 graphs\n"
     )
     assert record["stopped"] == "signal"
     assert record["seconds"]["polish"] < 60
+    assert ogg("verify", "hard.h5:0", record["solution"])[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "rank", "chosen"),
+    [
+        ("solve", "_as_graph", 0, True),
+        ("solve", "find_kernel", 0, True),
+        ("solve", "rollout", 1, True),
+        ("proposals", "_propose", 1, True),
+        ("solve", "polish", 1, False),
+        ("solve", "write_solution", 0, False),
+    ],
+)
+def test_signal_to_one_rank_in_any_phase_gives_a_verified_answer(
+    run_ranks, ogg, one_object, here, module, name, rank, chosen
+):
+    write_store(here / "hard.h5", [erdos_renyi(200, 0.15, 1)])
+    script = f"""
+import os, signal, sys
+from mpi4py import MPI
+from ogg_hpc.cli import main
+from ogg_hpc.search import {module} as module
+
+before, calls = module.{name}, 0
+
+def signalled(*arguments, **options):
+    global calls
+    calls += 1
+    if calls == (5 if "{name}" == "_propose" else 1) and MPI.COMM_WORLD.Get_rank() == {rank}:
+        os.kill(os.getpid(), signal.SIGTERM)
+    return before(*arguments, **options)
+
+module.{name} = signalled
+sys.argv = ["ogg-hpc", "solve", "hard.h5:0", "--select", "one", "--polish", "{0.1 if name == "write_solution" else 600}", "--json"]
+main.main()
+"""
+    done = run_ranks(2, ["-c", script], limit=120)
+    assert done.returncode == 0, done.stderr
+    record = one_object(done.stdout)
+    assert record["stopped"] == "signal"
+    assert ("had chosen" in done.stderr) == chosen
     assert ogg("verify", "hard.h5:0", record["solution"])[0] == 0
