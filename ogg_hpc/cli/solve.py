@@ -14,6 +14,8 @@ from ogg_hpc.cli.options import (
     print_json,
     start_ranks,
 )
+from ogg_hpc.runtime.signals import noted_signals
+from ogg_hpc.runtime.stop import Stop
 
 _DESCRIPTION = """\
 Solve a graph optimisation problem: shrink the graph by exact reductions, solve what is left with
@@ -21,7 +23,7 @@ a learned policy (Alg. 4), remove what is redundant, polish the answer by a loca
 verify it against the graph, bound it from the other side, and write it in the graph's own labels.
 Under mpiexec, srun or jsrun all ranks share the graph by rows. A signal (SIGINT, SIGTERM, SIGUSR1,
 SIGUSR2, SIGURG) ends all that takes long: what the policy has chosen so far is completed by a
-heuristic, verified and written. A signal sent twice acts as usual."""
+heuristic, verified and written. A second SIGINT or SIGTERM acts as usual."""
 
 _EXAMPLES = """\
 examples:
@@ -148,9 +150,13 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Solve, write, print (collective)."""
+    with noted_signals() as came:  # before the seconds that imports take
+        return _solve(args, lambda: came() is not None)
+
+
+def _solve(args: argparse.Namespace, stop: Stop) -> int:
     comm = start_ranks(args)
     from ogg_hpc.graphs.members import members
-    from ogg_hpc.runtime.signals import noted_signals
     from ogg_hpc.search.settings import SolveSettings
     from ogg_hpc.search.solve import solve_graph
 
@@ -171,20 +177,19 @@ def run(args: argparse.Namespace) -> int:
         undirected=args.undirected,
         node_weights=args.node_weights,
     )
-    with noted_signals() as came:
-        graphs = comm.on_root(lambda: members(args.graph))
-        for number, graph in enumerate(graphs, start=1):
-            output = Path(args.output) if args.output else _output(graph, args.problem)
-            if args.output and graph != args.graph:
-                output = output.with_suffix(f".{graph.rpartition(':')[2]}{output.suffix}")
-            record = solve_graph(comm, graph, settings, output, lambda: came() is not None).record
-            if comm.rank == 0:
-                _print(record, args.json)
-            if record["stopped"]:
-                if comm.rank == 0 and number < len(graphs):
-                    left = f"{len(graphs) - number} of {len(graphs)} graphs"
-                    print(f"warning: {args.graph}: not solved: {left}", file=sys.stderr)
-                break
+    graphs = comm.on_root(lambda: members(args.graph))
+    for number, graph in enumerate(graphs, start=1):
+        output = Path(args.output) if args.output else _output(graph, args.problem)
+        if args.output and graph != args.graph:
+            output = output.with_suffix(f".{graph.rpartition(':')[2]}{output.suffix}")
+        record = solve_graph(comm, graph, settings, output, stop).record
+        if comm.rank == 0:
+            _print(record, args.json)
+        if record["stopped"]:
+            if comm.rank == 0 and number < len(graphs):
+                left = f"{len(graphs) - number} of {len(graphs)} graphs"
+                print(f"warning: {args.graph}: not solved: {left}", file=sys.stderr)
+            break
     return 0
 
 

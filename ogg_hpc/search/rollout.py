@@ -174,9 +174,7 @@ def best_rollout(
                 show(sample, f"sample {sample}")
                 policy = replace(approach, stored=sampled(stored, settings.seed, sample))
                 with comm.trace.span("sample", number=sample):
-                    result, engine = rollout(
-                        alone, whole, policy, settings, schedule, clock, stop
-                    )
+                    result, engine = rollout(alone, whole, policy, settings, schedule, clock, stop)
                 value = sign * rules.objective(graph, rules.improve(graph, result.solutions[0]))
                 found.append((value, sample, result, engine))
         return sorted(found, key=lambda each: each[:2])[:1]

@@ -240,6 +240,7 @@ def test_signal_to_one_rank_in_any_phase_gives_a_verified_answer(
     run_ranks, ogg, one_object, here, module, name, rank, chosen
 ):
     write_store(here / "hard.h5", [erdos_renyi(200, 0.15, 1)])
+    polish = 0.1 if name == "write_solution" else 600
     script = f"""
 import os, signal, sys
 from mpi4py import MPI
@@ -256,7 +257,7 @@ def signalled(*arguments, **options):
     return before(*arguments, **options)
 
 module.{name} = signalled
-sys.argv = ["ogg-hpc", "solve", "hard.h5:0", "--select", "one", "--polish", "{0.1 if name == "write_solution" else 600}", "--json"]
+sys.argv = ["ogg-hpc", "solve", "hard.h5:0", "--select", "one", "--polish", "{polish}", "--json"]
 main.main()
 """
     done = run_ranks(2, ["-c", script], limit=120)
