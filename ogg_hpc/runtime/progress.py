@@ -11,7 +11,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.log import say
 
 # Seconds until the first line, and at most between two.
-_FIRST, _LONGEST = 30.0, 600.0
+_FIRST, _LONGEST = 60.0, 600.0
 
 _taken = False  # whether this process is inside a block of `progress_bar`
 
@@ -22,7 +22,7 @@ def progress_bar(
 ) -> Iterator[Callable[[int, str], None]]:
     """Yield a function that shows how much is done and a short text.
 
-    Where rank 0's standard error is no terminal, it says a line after half a minute, and then
+    Where rank 0's standard error is no terminal, it says a line after a minute, and then
     ever more rarely. Within the block, further ones do nothing, on any rank: one graph of many
     that are solved on their own has no say.
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.policies.file import StoredPolicy, save_parameters
 from ogg_hpc.problems.registry import problem_by_name
+from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import hash64, stream
 from ogg_hpc.search.networks import NETWORKS, MessageNetwork
@@ -46,6 +47,7 @@ class EvolutionLearner:
 
     def __init__(self, comm: Communicator, settings: TrainSettings) -> None:
         self._comm, self._settings = comm, settings
+        self.clock = Clock(comm, "draw", "play", "tell")
         evolution, parallel = settings.evolution, settings.parallel
         comm.on_all(lambda: _check_ranks(parallel.ranks_per_graph))
         network = comm.on_all(lambda: _network(settings.policy))
@@ -72,12 +74,15 @@ class EvolutionLearner:
 
     def advance(self, step: int) -> tuple[dict[str, Any], str]:
         """Draw and judge a generation; see `Learner.advance`."""
-        fitness = self._fitness or self._judged_on(
-            tuple(_of_generation(source, step) for source in self._settings.train)
-        )
-        candidates = self._strategy.draw()
-        values = fitness([self._form(numbers, fitness.largest) for numbers in candidates])
-        self._strategy.tell(values)
+        with self.clock("draw"):
+            fitness = self._fitness or self._judged_on(
+                tuple(_of_generation(source, step) for source in self._settings.train)
+            )
+            candidates = self._strategy.draw()
+        with self.clock("play"):
+            values = fitness([self._form(numbers, fitness.largest) for numbers in candidates])
+        with self.clock("tell"):
+            self._strategy.tell(values)
         spread = candidates.std(axis=0).mean()
         shown = {"best": values.min(), "mean": values.mean(), "spread": spread}
         return {name: float(value) for name, value in shown.items()}, f"best {values.min():.4f}"

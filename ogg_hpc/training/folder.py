@@ -21,6 +21,8 @@ from ogg_hpc.training.metrics import Metrics
 from ogg_hpc.training.settings import OutputSettings, TrainSettings
 
 SETTINGS = "settings.json"
+ENVIRONMENT = "environment.json"
+LOG_FILE = "log.txt"
 CHECKPOINTS = "checkpoints"
 BEST = "best.npz"
 LAST = "last.npz"
@@ -91,9 +93,9 @@ class RunFolder:
     Parameters
     ----------
     path
-        The folder; it holds ``settings.json``, ``metrics.jsonl``, ``tensorboard/``,
-        ``checkpoints/``, the policies ``best.npz`` and ``last.npz``, and at the end
-        ``record.json``.
+        The folder; it holds ``settings.json``, ``environment.json``, ``log.txt``,
+        ``metrics.jsonl``, ``tensorboard/``, ``checkpoints/``, the policies ``best.npz`` and
+        ``last.npz``, and at the end ``record.json``.
     settings
         The run.
 
@@ -173,6 +175,14 @@ class RunFolder:
         self._restore_best(saved)
         kept, step = (saved.progress.metrics_bytes, saved.progress.step) if saved else (0, 0)
         self.metrics = Metrics(self.path, kept, step, self._settings.output.tensorboard)
+
+    def add_start(self, start: dict[str, Any]) -> None:
+        """Add to ``environment.json``, the list of all starts of the run."""
+        try:
+            earlier = json.loads((self.path / ENVIRONMENT).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            earlier = []
+        self._write_json(ENVIRONMENT, [*earlier, start])
 
     def commit(self, progress: Progress, state: dict[str, NDArray[np.generic]]) -> None:
         """Write a checkpoint, whole or not at all."""

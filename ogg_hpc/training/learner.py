@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.training.evaluation import Evaluation
 
 
@@ -20,10 +21,13 @@ class Learner(Protocol):
         The held-out graphs.
     groups
         Groups of ranks whose number the result depends on.
+    clock
+        Seconds of the parts of its steps.
     """
 
     evaluation: Evaluation
     groups: int
+    clock: Clock
 
     def advance(self, step: int) -> tuple[dict[str, Any], str]:
         """Make a step; return what the curves show of it, and a short text (collective)."""

@@ -91,15 +91,18 @@ class QLearner:
             settings.learning,
             settings.seed,
         )
+        self.clock = self._trainer.clock
 
     def advance(self, step: int) -> tuple[dict[str, Any], str]:
         """Make an environment step and the gradient steps after it; see `Learner.advance`."""
-        ended = self._trainer.act(step)
+        with self.clock("act"):
+            ended = self._trainer.act(step)
         loss = None
         learning = self._settings.learning
         if (step + 1) % learning.train_frequency == 0:
             for iteration in range(learning.tau):
-                loss = self._trainer.learn(step, iteration)
+                with self.clock("learn"):
+                    loss = self._trainer.learn(step, iteration)
         self._trainer.refresh_target(step + 1)
         values = {"loss": loss, "epsilon": learning.epsilon(step), "return": ended}
         return values, "" if loss is None else f"loss {loss:.2e}"

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from signal import Signals
 from typing import Any
@@ -16,12 +17,14 @@ import torch
 
 from ogg_hpc.errors import SettingsError, StoppedError
 from ogg_hpc.problems.registry import problem_by_name
+from ogg_hpc.runtime.clock import Clock, over_ranks
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.runtime.environment import versions
+from ogg_hpc.runtime.environment import commit, describe, hosts, versions
+from ogg_hpc.runtime.log import LOG, log_to, say
 from ogg_hpc.runtime.on_root import OnRoot
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.training.evolution import EvolutionLearner
-from ogg_hpc.training.folder import BEST, LAST, Progress, RunFolder, Saved, lasting
+from ogg_hpc.training.folder import BEST, LAST, LOG_FILE, Progress, RunFolder, Saved, lasting
 from ogg_hpc.training.learner import Learner
 from ogg_hpc.training.q_learning import QLearner
 from ogg_hpc.training.settings import TrainSettings
@@ -62,8 +65,9 @@ def train(
     settings
         The run.
     folder
-        Where everything goes: ``settings.json``, ``metrics.jsonl``, ``checkpoints/``, the
-        policies ``best.npz`` (on held-out graphs) and ``last.npz``, ``record.json`` at the end.
+        Where everything goes: ``settings.json``, ``environment.json``, ``log.txt``,
+        ``metrics.jsonl``, ``checkpoints/``, the policies ``best.npz`` (on held-out graphs) and
+        ``last.npz``, ``record.json`` at the end.
     resume
         Continue from the newest valid checkpoint in the folder, if there is a run in it. On the
         same number of ranks the run ends with the very parameters of an undisturbed one.
@@ -92,23 +96,28 @@ def train(
     if resume:
         finished = files.do(RunFolder.finished)
         if finished is not None:
-            _say(comm, f"{folder} is finished at step {settings.steps}: nothing to do")
+            say(comm, f"{folder} is finished at step {settings.steps}: nothing to do")
             return dict(finished)
     else:
         files.do(RunFolder.check_new)
-    run = _Run(comm, settings, method(comm, settings), files, start)
-    try:
-        run.begin(resume)
-        with progress_bar(comm, "training", settings.steps) as show:
-            for step in range(run.progress.step, settings.steps + 1):
-                run.boundary(step, stop, max_requeues)
-                run.evaluate_when_due(step)
-                if step < settings.steps:
-                    show(step + 1, run.advance(step))
-        return run.finish()
-    finally:
-        if files.value is not None:
-            files.value.close()
+    with log_to(comm, folder / LOG_FILE):
+        clock = Clock(comm, "setup", "evaluate", "checkpoint")
+        with clock("setup"):
+            learner = method(comm, settings)
+        run = _Run(comm, settings, learner, files, start, clock)
+        try:
+            with clock("setup"):
+                run.begin(resume)
+            with progress_bar(comm, "training", settings.steps) as show:
+                for step in range(run.progress.step, settings.steps + 1):
+                    run.boundary(step, stop, max_requeues)
+                    run.evaluate_when_due(step)
+                    if step < settings.steps:
+                        show(step + 1, run.advance(step))
+            return run.finish()
+        finally:
+            if files.value is not None:
+                files.value.close()
 
 
 class _Run:
@@ -121,9 +130,10 @@ class _Run:
         learner: Learner,
         files: OnRoot[RunFolder],
         start: float,
+        clock: Clock,
     ) -> None:
         self._comm, self._settings, self._learner = comm, settings, learner
-        self._files, self._start = files, start
+        self._files, self._start, self._clock = files, start, clock
         self.progress = Progress(lasting(settings), learner.groups)
 
     def begin(self, resume: bool) -> None:
@@ -136,26 +146,27 @@ class _Run:
             known = files.holds_run()
             saved = files.saved()
             for text in files.damaged():
-                _say(self._comm, f"warning: {text}: skipped")
+                say(self._comm, f"warning: {text}: skipped")
             if saved is not None:
                 return saved.progress
             if known:
-                _say(self._comm, f"{files.path} holds no checkpoint: starting from step 0")
+                say(self._comm, f"{files.path} holds no checkpoint: starting from step 0")
             return None
 
         progress = self._comm.on_root(find) if resume else None
         self._files.do(lambda files: files.open(saved))
         if progress is not None:
             self._take_up(progress, saved)
+        self._note_start()
         self._saved_step, self._saved_at = self.progress.step, time.monotonic()
 
     def _take_up(self, progress: Progress, saved: Saved | None) -> None:
         learner = self._learner
         learner.restore(None if saved is None else saved.state)
         learner.evaluation.restore(progress.first_objectives)
-        _say(self._comm, f"resumed at step {progress.step} of {self._settings.steps}")
+        say(self._comm, f"resumed at step {progress.step} of {self._settings.steps}")
         if progress.groups != learner.groups:
-            _say(
+            say(
                 self._comm,
                 f"{learner.groups} groups of ranks go on with what {progress.groups} held: their "
                 "replay buffers and running episodes are shared out anew",
@@ -164,16 +175,33 @@ class _Run:
         progress.groups = learner.groups
         self.progress = progress
 
+    def _note_start(self) -> None:
+        """Keep where the run was started, or started again: it may be elsewhere each time."""
+        about = describe(self._comm)
+        del about["ranks"]  # there may be thousands
+        for warning in about["warnings"] if self._comm.rank == 0 else ():
+            LOG.warning("warning: %s", warning)
+        start = {
+            "time": datetime.now(UTC).isoformat(timespec="seconds"),
+            "command": sys.argv,
+            "step": self.progress.step,
+            "device": self._comm.device.name,
+            "gpu": self._comm.device.gpu(),
+            **about,
+        }
+        self._files.do(lambda files: files.add_start(start))
+
     def boundary(self, step: int, stop: Callable[[], Signals | None], max_requeues: int) -> None:
         """Before a step, write a checkpoint if one is due, and stop if a rank was asked to."""
         number, due = self._comm.agree(np.array([stop() or 0, self._due(step)], np.int64))
         output, steps = self._settings.output, self._settings.steps
         if step > self._saved_step:
             due = due or step % output.checkpoint_every == 0 or step == steps
-        if number:
-            self._stop(step, Signals(number), max_requeues)
-        elif due:
-            self._save(step)
+        with self._clock("checkpoint"):
+            if number:
+                self._stop(step, Signals(number), max_requeues)
+            elif due:
+                self._save(step)
 
     def _due(self, step: int) -> bool:
         """Return on rank 0 whether a checkpoint is due by its clock, or to tell of a failure."""
@@ -218,10 +246,15 @@ class _Run:
 
     def evaluate_when_due(self, step: int) -> None:
         """Evaluate the policy on held-out graphs, and keep it if none was better."""
-        settings, progress = self._settings, self.progress
+        settings = self._settings
         due = step % settings.output.evaluate_every == 0 or step == settings.steps
         if not settings.validation or not due:
             return
+        with self._clock("evaluate"):
+            self._evaluate(step)
+
+    def _evaluate(self, step: int) -> None:
+        progress = self.progress
         ratios = self._learner.ratios()
         score = sum(ratios.values()) / len(ratios)
         if progress.first is None:
@@ -232,7 +265,7 @@ class _Run:
             self._save_policy(BEST, step)
         self._note(step, {"ratio": ratios, "score": score, "seconds": self._elapsed()})
         parts = " ".join(f"{name} {ratio:.4f}" for name, ratio in ratios.items())
-        _say(self._comm, f"step {step}: {parts}{' (best so far)' if better else ''}")
+        say(self._comm, f"step {step}: {parts}{' (best so far)' if better else ''}")
 
     def advance(self, step: int) -> str:
         """Make a step; return a short text on it."""
@@ -246,6 +279,8 @@ class _Run:
         """Write the last policy and the record, and return it."""
         comm, settings, learner = self._comm, self._settings, self._learner
         self._save_policy(LAST, settings.steps)
+        seconds = {**learner.clock.report(), **self._clock.report()}
+        seconds["total"] = seconds.pop("total")  # to the end
         record = {
             "folder": str(self._files.do(lambda files: files.path)),
             "problem": problem_by_name(settings.problem).name,
@@ -258,7 +293,10 @@ class _Run:
             "ranks": comm.size,
             "groups": learner.groups,
             "device": comm.device.name,
+            "commit": comm.on_root(commit),
+            "hosts": hosts(comm),
             "seconds": self._elapsed(),
+            "phases": over_ranks(comm, seconds),
             "collectives": comm.report(),
             **learner.record(),
             "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
@@ -293,8 +331,3 @@ def _method(settings: TrainSettings) -> Callable[[Communicator, TrainSettings], 
     if settings.method not in METHODS:
         raise SettingsError(f"method is {' or '.join(METHODS)}, not {settings.method!r}")
     return METHODS[settings.method]
-
-
-def _say(comm: Communicator, text: str) -> None:
-    if comm.rank == 0:
-        print(text, file=sys.stderr, flush=True)

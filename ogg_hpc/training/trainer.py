@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.policies.policy import Policy
+from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import integers, stream, uniform
 from ogg_hpc.training.engine import Engine, Environment, States
@@ -65,6 +66,7 @@ class Trainer:
         seed: int,
     ) -> None:
         self.world, self.comm = world, comm
+        self.clock = Clock(world, "act", "learn", "average")
         self.group, self.groups = group, groups
         self.engine, self.policy = engine, policy
         self.settings, self.seed = settings, seed
@@ -204,7 +206,8 @@ class Trainer:
         ]
         device = self.world.device
         flat = device.array(torch.cat([*parts, loss.detach().reshape(1)]))
-        total = device.tensor(self.world.allreduce(flat)) / self.groups
+        with self.clock("average"):
+            total = device.tensor(self.world.allreduce(flat)) / self.groups
         start = 0
         for parameter in parameters:
             part = total[start : start + parameter.numel()]
