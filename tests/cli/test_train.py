@@ -1,6 +1,12 @@
 import json
+import os
+import signal
 
 import pytest
+
+from ogg_hpc.cli import train
+from ogg_hpc.runtime.signals import SIGNALS
+from ogg_hpc.training.q_learning import QLearner
 
 CONFIG = """\
 seed = 2
@@ -77,6 +83,66 @@ def test_finished_run_has_nothing_to_do(ogg, one_object, config, arguments):
     code, out, err = ogg("train", *arguments, "--json")
     assert (code, err) == (0, "run is finished at step 6: nothing to do\n")
     assert one_object(out) == record
+
+
+def signal_within_step(monkeypatch, number, step):
+    advance = QLearner.advance
+
+    def signalled(learner, at):
+        if at == step:
+            os.kill(os.getpid(), number)
+        return advance(learner, at)
+
+    monkeypatch.setattr(QLearner, "advance", signalled)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_signal_leaves_a_checkpoint_a_marker_and_exit_code_75(ogg, config, monkeypatch, number):
+    with monkeypatch.context() as patch:
+        signal_within_step(patch, number, 3)
+        code, out, err = ogg("train", config, "--resume", "run", "--json")
+    name = signal.Signals(number).name
+    assert (code, out) == (75, "")
+    assert err.splitlines()[-1] == (
+        f"ogg-hpc: stopped by {name} at step 4 of 6: resume with ogg-hpc train --resume run"
+    )
+    run = config.parent / "run"
+    assert json.loads((run / "UNFINISHED").read_text()) == {
+        "step": 4, "steps": 6, "signal": name, "requeues": 0
+    }  # fmt: skip
+    assert (run / "checkpoints" / "step-00000004" / "manifest.json").exists()
+    code, out, err = ogg("train", "--resume", "run")
+    assert (code, err.splitlines()[0]) == (0, "resumed at step 4 of 6")
+    assert not (run / "UNFINISHED").exists()
+
+
+def test_signal_while_the_command_starts_is_not_its_end(ogg, config, monkeypatch):
+    start_ranks = train.start_ranks
+
+    def signalled(args):
+        os.kill(os.getpid(), signal.SIGUSR1)
+        return start_ranks(args)
+
+    monkeypatch.setattr(train, "start_ranks", signalled)
+    code, _, err = ogg("train", config, "--resume", "run")
+    assert code == 75
+    assert "stopped by SIGUSR1 at step 0 of 6" in err
+
+
+def test_marker_is_left_only_so_often(ogg, config, monkeypatch):
+    signal_within_step(monkeypatch, signal.SIGUSR1, 3)
+    code, _, err = ogg("train", config, "--resume", "run", "--max-requeues", "0")
+    assert code == 75
+    assert "at step 4 of 6 after 0 of 0 requeues (--max-requeues): resume with" in err
+    assert not (config.parent / "run" / "UNFINISHED").exists()
+
+
+@pytest.mark.parametrize("fault", [["--set", "learning.stepz=1"], ["--set", "seed=9"]])
+def test_run_that_fails_when_it_is_resumed_does_not_ask_for_more(ogg, config, fault):
+    assert ogg("train", config, "--resume", "run")[0] == 0
+    (config.parent / "run" / "UNFINISHED").write_text("{}")
+    assert ogg("train", config, "--resume", "run", *fault)[0] == 2
+    assert not (config.parent / "run" / "UNFINISHED").exists()
 
 
 def test_given_settings_win_or_are_refused(ogg, config):
