@@ -7,7 +7,13 @@ import sys
 import textwrap
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from ogg_hpc.policies.file import load_policy
+
+# Ranks that wait for one another spin, which takes long where other work has the cores.
+pytestmark = pytest.mark.timeout(600)
 
 ROOT = Path(__file__).parents[2]
 STUB = Path(__file__).with_name("lsf_stub.py")
@@ -21,7 +27,32 @@ ARGUMENTS = {
     "preprocess.sh": "stores a.mtx 'b c.mtx'",
     "evolve.sh": "mvc-evolution runs/evolved",
 }
-SMALL_RUN = "--set learning.steps=120 --set validation=[] --set parallel.ranks_per_graph=1"
+
+
+GRAPHS = """
+[[train]]
+family = "er"
+nodes = 60
+p = 0.1
+count = 8
+[[validation]]
+family = "er"
+nodes = 60
+p = 0.1
+count = 2
+seed = 9
+[output]
+checkpoint_every = 2
+evaluate_every = 20
+tensorboard = false
+"""
+CONFIGS = {
+    "train.sh": f"[learning]\nsteps = 60\n{GRAPHS}",
+    "evolve.sh": (
+        'method = "evolution"\npolicy = "degree-messages"\n'
+        f"[evolution]\ngenerations = 30\npopulation = 4\n{GRAPHS}"
+    ),
+}
 
 
 @pytest.fixture
@@ -180,3 +211,33 @@ def test_preprocessing_converts_what_is_missing_and_checks_all(lsf):
     whole = (lsf.folder / "stores" / "c.h5").read_bytes()
     (lsf.folder / "stores" / "c.h5").write_bytes(whole[:-100])
     assert lsf("preprocess.sh", "stores 'a b.edges' c.edges").returncode != 0
+
+
+@pytest.mark.parametrize(("script", "reached"), [("train.sh", "job"), ("evolve.sh", "script")])
+def test_training_is_warned_and_goes_on_in_the_next_part_to_the_same_policy(lsf, script, reached):
+    (lsf.folder / "mine.toml").write_text(CONFIGS[script])
+    with lsf.site.open("a") as site:
+        site.write("export GPUS_PER_NODE=1\n" if script == "evolve.sh" else "")
+    warning = {"STUB_WARN": reached, "STUB_WARN_WHEN": str(lsf.folder / "warned/metrics.jsonl")}
+    for run, variables, parts in (("whole", {}, 1), ("warned", warning, 2)):
+        job = lsf(script, f"mine.toml {run}", **variables)
+        assert (job.returncode, len(job.steps)) == (0, parts), job.output + job.stderr
+        assert not (lsf.folder / run / "UNFINISHED").exists()
+    assert "resumed at " in job.output
+    whole, warned = (
+        load_policy(str(lsf.folder / run / "last.npz"), "mvc").arrays for run in ("whole", "warned")
+    )
+    assert whole.keys() == warned.keys()
+    for name, array in whole.items():
+        np.testing.assert_array_equal(array, warned[name])
+
+
+def test_training_that_has_failed_is_not_submitted_again(lsf):
+    (lsf.folder / "run").mkdir()
+    (lsf.folder / "run" / "UNFINISHED").touch()  # of an earlier part
+    job = lsf("train.sh", "missing.toml run")
+    assert (job.returncode, len(job.steps)) == (2, 1), job.output + job.stderr
+    # A launcher that fails does not come as far as to remove the marker.
+    (lsf.folder / "bin" / "jsrun").write_text("#!/bin/sh\nexit 1\n")
+    (lsf.folder / "run" / "UNFINISHED").touch()
+    assert lsf("train.sh", "missing.toml run").returncode == 1
