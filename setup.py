@@ -45,6 +45,7 @@ setup(
         "ogg_hpc": ["py.typed"],
         "ogg_hpc.policies": ["shipped/*"],
         "ogg_hpc.graphs": ["catalogue.toml"],
+        "ogg_hpc.scaling": ["templates/*.sh"],
         "ogg_hpc.training": ["presets/*.toml"],
     },
     entry_points={"console_scripts": ["ogg-hpc = ogg_hpc.cli.main:main"]},

@@ -107,10 +107,18 @@ def build(kind: type[T], document: dict[str, Any], prefix: str = "") -> T:
             raise _KeyError(prefix + key, f"the key {prefix + key} is missing")
     try:
         return kind(**values)
-    except _KeyError:
-        raise
+    except _KeyError as error:
+        raise _KeyError(prefix + error.key, str(error)) from None
     except SettingsError as error:
         raise _KeyError(prefix.rstrip("."), str(error)) from None
+
+
+def misfit(key: str, message: str) -> SettingsError:
+    """Return the error of one setting whose value does not fit, for ``__post_init__`` to raise.
+
+    An error without a key is put down to the table that the settings class is.
+    """
+    return _KeyError(key, message)
 
 
 def describe(kind: type[Any], prefix: str = "") -> Iterator[tuple[str, str, str]]:

@@ -44,11 +44,11 @@ from step_times import (
 from ogg_hpc.errors import OggError
 from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.shards import write_store
+from ogg_hpc.runtime.extras import check_plot
 from ogg_hpc.runtime.files import write_whole
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.search.collection import listed
 from ogg_hpc.search.evaluate import Evaluation, evaluate
-from ogg_hpc.search.evaluation_tables import check_plot
 from ogg_hpc.search.methods import Search
 from ogg_hpc.search.settings import SolveSettings
 from ogg_hpc.training.run import LAST

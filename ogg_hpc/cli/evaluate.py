@@ -220,8 +220,8 @@ def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:
 
 
 def _check_outputs(args: argparse.Namespace) -> None:
+    from ogg_hpc.runtime.extras import check_plot
     from ogg_hpc.runtime.files import check_writable
-    from ogg_hpc.search.evaluation_tables import check_plot
 
     for path in filter(None, (args.csv, args.markdown, args.plot)):
         check_writable(path)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NoReturn
 
-from ogg_hpc.cli import data, evaluate, info, solve, train, verify
+from ogg_hpc.cli import data, evaluate, info, scale, solve, train, verify
 from ogg_hpc.errors import InterruptionError, OggError
 from ogg_hpc.runtime.launch import end_job, promised_rank, promised_size, start
 
@@ -37,7 +37,7 @@ def build_parser() -> argparse.ArgumentParser:
     subcommands = parser.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", required=True
     )
-    for command in (info, data, solve, verify, train, evaluate):
+    for command in (info, data, solve, verify, train, evaluate, scale):
         command.add_parser(subcommands)
     return parser
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -48,22 +48,25 @@ class Clock:
         return {**self._seconds, "total": time.perf_counter() - self._start}
 
 
-def over_ranks(comm: Communicator, seconds: Mapping[str, float]) -> dict[str, dict[str, float]]:
-    """Return the ``min``, ``median`` and ``max`` of each rank's seconds (collective).
+def over_ranks(
+    comm: Communicator, seconds: Mapping[str, float | Sequence[float]]
+) -> dict[str, dict[str, float]]:
+    """Return the ``min``, ``median`` and ``max`` of all ranks' seconds (collective).
 
     Parameters
     ----------
     comm
         The ranks.
     seconds
-        This rank's seconds by phase; the same phases on all ranks.
+        This rank's seconds by phase, or those of each repeat; the same phases on all ranks.
     """
-    ranks = np.array(comm.gather_objects(list(seconds.values())))
+    everyone = comm.gather_objects(dict(seconds))
+    phases = {phase: np.array([rank[phase] for rank in everyone]) for phase in seconds}
     return {
         phase: {
             "min": float(of_phase.min()),
             "median": float(np.median(of_phase)),
             "max": float(of_phase.max()),
         }
-        for phase, of_phase in zip(seconds, ranks.T, strict=True)
+        for phase, of_phase in phases.items()
     }

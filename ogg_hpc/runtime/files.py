@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -117,6 +118,38 @@ def _is_another_living_process(number: int) -> bool:
     except PermissionError:
         pass
     return True
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    """Write a value as JSON, whole or not at all."""
+    with write_whole(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
+
+
+def read_json(path: str | Path, what: str) -> dict[str, Any]:
+    """Return the JSON object that a file holds.
+
+    Parameters
+    ----------
+    path
+        The file.
+    what
+        What it should be, for the message.
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it holds no JSON object.
+    """
+    try:
+        value = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(path, f"no {what}: {error.strerror}") from None
+    except ValueError as error:
+        raise InputError(path, f"no {what}: not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise InputError(path, f"no {what}: not a JSON object")
+    return value
 
 
 def check_writable(path: str | Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from io import StringIO
@@ -12,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ogg_hpc.errors import InputError, MissingExtraError
+from ogg_hpc.errors import InputError
+from ogg_hpc.runtime.extras import check_plot
 from ogg_hpc.runtime.files import write_whole
 from ogg_hpc.search.evaluate import Row
 
@@ -148,18 +148,6 @@ def markdown_table(summaries: Sequence[Summary]) -> str:
         f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n"
         for line in (header, ["---"] * len(header), *lines)
     )
-
-
-def check_plot() -> None:
-    """Find out that a plot cannot be drawn before hours of work.
-
-    Raises
-    ------
-    MissingExtraError
-        Matplotlib is not installed.
-    """
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtraError("matplotlib", "plot")
 
 
 def write_plot(path: str | Path, summaries: Sequence[Summary]) -> None:

@@ -22,6 +22,11 @@ from ogg_hpc.search.tournament import row_of
 _ROOM, _ROOM_PER_NODE = 48, 16
 
 
+def message_bytes(d: int) -> int:
+    """Return the bytes of a rank's message in a step of d nodes."""
+    return 8 * (d + (_ROOM + _ROOM_PER_NODE * d) // 2)
+
+
 class Proposals:
     """The nodes that a step removes, over all ranks.
 

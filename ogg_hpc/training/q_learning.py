@@ -55,19 +55,20 @@ class QLearner:
         self._problem = problem
         policy.to(comm.device.name)
         parallel = settings.parallel
+        blocks = comm.on_all(
+            lambda: [
+                block if problem.uses_weights else replace(block, weights=None)
+                for source in settings.train
+                for block in row_blocks(part, source, parallel.balance)
+            ]
+        )
+        self._training_graphs = {
+            "graphs": len(blocks),
+            "nodes": sum(block.n for block in blocks),
+            "entries": sum(block.entries for block in blocks),
+        }
         self._engine = make_engine(
-            settings.learning.engine,
-            part,
-            comm.on_all(
-                lambda: [
-                    block if problem.uses_weights else replace(block, weights=None)
-                    for source in settings.train
-                    for block in row_blocks(part, source, parallel.balance)
-                ]
-            ),
-            problem,
-            policy,
-            parallel.collective,
+            settings.learning.engine, part, blocks, problem, policy, parallel.collective
         )
         self.evaluation = comm.on_all(
             lambda: Evaluation(
@@ -132,6 +133,7 @@ class QLearner:
         """See `Learner.record`."""
         return {
             "engine": self._engine.name,
+            "training": self._training_graphs,
             "adjacency_bytes": max(self._comm.gather_objects(self._engine.adjacency_bytes)),
             "replay_bytes_per_tuple": self._trainer.replay.bytes_per_tuple,
         }

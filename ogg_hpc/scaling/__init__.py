@@ -1,0 +1,1 @@
+"""Strong and weak scaling studies: plan, run, records, performance model, tables and plots."""
