@@ -120,6 +120,7 @@ def _minimum_degree(
     n = len(degrees)
     heap = [degrees[v] * n + v for v in range(n) if active[v] and degrees[v] > 0]
     heapq.heapify(heap)
+    waits = degrees.copy()  # the degree of each node's last entry
     while len(heap) > 0:
         key = heapq.heappop(heap)
         v = key % n
@@ -135,8 +136,12 @@ def _minimum_degree(
                 size += 1
         for u in cover[start:size]:
             for entry in range(row_offsets[u], row_offsets[u + 1]):
+                degrees[columns[entry]] -= 1
+        # One entry a node, however many of its neighbours have left.
+        for u in cover[start:size]:
+            for entry in range(row_offsets[u], row_offsets[u + 1]):
                 w = columns[entry]
-                degrees[w] -= 1
-                if active[w] and degrees[w] > 0:
+                if active[w] and degrees[w] > 0 and waits[w] != degrees[w]:
+                    waits[w] = degrees[w]
                     heapq.heappush(heap, degrees[w] * n + w)
     return size
