@@ -144,6 +144,8 @@ def _gwmin(
                 _lower(row_offsets, columns, np.array([u]), degrees)
     heap: Any = [(-weights[v] / (degrees[v] + 1), v) for v in range(len(degrees)) if active[v]]
     heapq.heapify(heap)
+    waits = degrees.copy()  # the degree of each node's last entry
+    leave = np.empty(len(degrees), np.int64)
     while len(heap) > 0:
         key, v = heapq.heappop(heap)
         if not active[v] or key != -weights[v] / (degrees[v] + 1):
@@ -151,12 +153,18 @@ def _gwmin(
         chosen[size] = v
         size += 1
         active[v] = False
+        left = 0
         for u in columns[row_offsets[v] : row_offsets[v + 1]]:
             if active[u]:
                 active[u] = False
-                for w in columns[row_offsets[u] : row_offsets[u + 1]]:
-                    degrees[w] -= 1
-                    if active[w]:
-                        entry = (-weights[w] / (degrees[w] + 1), np.int64(w))
-                        heapq.heappush(heap, entry)
+                leave[left] = u
+                left += 1
+        _lower(row_offsets, columns, leave[:left], degrees)
+        # One entry a node, however many of its neighbours have left.
+        for u in leave[:left]:
+            for w in columns[row_offsets[u] : row_offsets[u + 1]]:
+                if active[w] and waits[w] != degrees[w]:
+                    waits[w] = degrees[w]
+                    entry = (-weights[w] / (degrees[w] + 1), np.int64(w))
+                    heapq.heappush(heap, entry)
     return size
