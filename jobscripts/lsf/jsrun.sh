@@ -29,15 +29,13 @@ step_on_gpus() {
 }
 
 # End the job after one part of a training run, `part_of RUN STEP...`: with 75, by which LSF puts it
-# into the queue again (`#BSUB -Q`), if the step has left the run unfinished.
+# into the queue again (`#BSUB -Q`), if the step leaves the run unfinished.
 part_of() {
-    local marker=$1/UNFINISHED before after code=0
-    before=$(stat --format=%y "$marker" 2>/dev/null || true)
+    local code=0
+    rm -f "$1/UNFINISHED" # of an earlier part; this one may not come as far as to remove it
     "${@:2}" || code=$?
-    after=$(stat --format=%y "$marker" 2>/dev/null || true)
-    # An exit code does not tell, since that of one rank may hide that of another. A marker of an
-    # earlier part does not either, where this one did not come as far as to remove it.
-    if [ -n "$after" ] && [ "$after" != "$before" ]; then
+    # An exit code does not tell, since that of one rank may hide that of another.
+    if [ -e "$1/UNFINISHED" ]; then
         exit 75
     fi
     exit "$code"

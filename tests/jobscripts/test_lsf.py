@@ -162,6 +162,42 @@ def test_stub_of_bsub_refuses_what_bsub_cannot_do(lsf, lines, message):
     assert message in job.stderr
 
 
+STUDY = """
+name = "small"
+ranks = [1, 2, 8]
+device = "{device}"
+threads = {threads}
+[[cases]]
+name = "search"
+graph = "er:n=40,p=0.3,seed=1"
+engine = "reference"
+steps = 2
+"""
+
+
+def test_a_study_is_measured_within_one_allocation(lsf):
+    text = STUDY.format(device="cpu", threads=1).replace(", 8", "")
+    (lsf.folder / "study.toml").write_text(text)
+    job = lsf("scaling.sh", "study.toml out")
+    assert job.returncode == 0, job.output + job.stderr
+    assert len(job.steps) == 2
+    records = {path.name for path in (lsf.folder / "out" / "records").glob("*.json")}
+    assert records == {"search.p0001.json", "search.p0002.json"}
+
+
+def test_planned_jobs_of_a_study_fit_on_their_nodes(lsf):
+    (lsf.folder / "study.toml").write_text(STUDY.format(device="cuda", threads=7))
+    plan = ["study.toml", "--output", "out", "--scheduler", "lsf", "--ranks-per-node", "6"]
+    subprocess.run(
+        ["ogg-hpc", "scale", "plan", *plan], cwd=lsf.folder, env=lsf.environment, check=True
+    )
+    jobs = sorted((lsf.folder / "out" / "jobs").glob("*.sh"))
+    assert len(jobs) == 3
+    for script in jobs:
+        job = lsf(script, "", STUB_DRY="1")
+        assert (job.returncode, len(job.steps)) == (0, 1), job.stderr
+
+
 @pytest.fixture
 def graph(lsf):
     """A graph that a polish could work on for ever."""
