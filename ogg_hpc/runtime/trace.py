@@ -1,7 +1,9 @@
 """What each rank did when: traces that Perfetto and chrome://tracing show.
 
 A trace is a file in Chrome's JSON object format, one a rank: ranks are its processes, and times
-are microseconds of rank 0's clock. https://ui.perfetto.dev opens it.
+are microseconds of rank 0's clock. https://ui.perfetto.dev opens it. Of a GPU they tell when the
+host hands it work and waits for it; when it works is shown by its own profiler, where phases are
+ranges (`Device.phase`).
 """
 
 from __future__ import annotations

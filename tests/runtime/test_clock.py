@@ -1,11 +1,13 @@
 import json
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from typing import ClassVar
 
 import pytest
 
 from ogg_hpc.runtime.clock import Clock, over_ranks
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.device import CPUDevice
 
 
 @pytest.fixture
@@ -49,6 +51,22 @@ def test_an_error_ends_a_phase(now):
         now(3)
         raise OSError
     assert clock.report()["read"] == 3
+
+
+def test_phases_are_ranges_of_the_device():
+    class Device(CPUDevice):
+        said: ClassVar[list[str]] = []
+
+        @contextmanager
+        def phase(self, name):
+            self.said.append(f"begin {name}")
+            yield
+            self.said.append(f"end {name}")
+
+    clock = Clock(Communicator(Device()), "learn", "average")
+    with clock("learn"), clock("average"):
+        pass
+    assert Device.said == ["begin learn", "begin average", "end average", "end learn"]
 
 
 def test_unknown_phase_is_a_mistake():

@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from contextlib import nullcontext
 from importlib.machinery import ModuleSpec
 from types import ModuleType, SimpleNamespace
 
@@ -185,3 +186,12 @@ def test_gpus_of_the_system_are_counted(tmp_path):
     for name in ("nvidia0", "nvidia11", "nvidiactl", "nvidia-uvm", "null"):
         (tmp_path / name).touch()
     assert module.installed_gpus(tmp_path) == 2
+
+
+def test_phases_on_a_gpu_are_nvtx_ranges(monkeypatch):
+    ranges = []
+    monkeypatch.setattr("torch.cuda.nvtx.range", lambda name: nullcontext(ranges.append(name)))
+    with CUDADevice.__new__(CUDADevice).phase("learn"):
+        assert ranges == ["learn"]
+    with CPUDevice().phase("learn"):
+        assert ranges == ["learn"]
