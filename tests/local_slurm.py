@@ -7,6 +7,7 @@ GPUs are names alone: character devices that Slurm hands out, one a rank, as it 
 """
 
 import os
+import random
 import re
 import shutil
 import socket
@@ -28,6 +29,8 @@ _CONFIGURATION = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
+# MPICH names shared memory after jobs, and would find that of an earlier cluster.
+FirstJobId={first_job}
 AuthType=auth/munge
 # Also the least time from the end of a job to its next start.
 AuthInfo=socket={folder}/munge.socket,cred_expire=5
@@ -139,7 +142,7 @@ class LocalSlurm:
         (self.folder / "slurm.conf").write_text(
             _CONFIGURATION.format(
                 folder=self.folder, host=socket.gethostname().partition(".")[0],
-                ports=_free_ports(3), gpus=GPUS,
+                ports=_free_ports(3), gpus=GPUS, first_job=random.randrange(1, 10**7),
             )
         )  # fmt: skip
 

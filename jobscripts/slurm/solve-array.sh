@@ -27,7 +27,7 @@
 set -euo pipefail
 list=$1 results=$2
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
-export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+source jobscripts/slurm/srun.sh
 
 mkdir -p "$results"
 task=$(((SLURM_ARRAY_TASK_ID - SLURM_ARRAY_TASK_MIN) / SLURM_ARRAY_TASK_STEP))
@@ -36,7 +36,7 @@ code=0
 for ((i = task; i < ${#graphs[@]}; i += SLURM_ARRAY_TASK_COUNT)); do
     name=$results/${graphs[i]//\//%}
     [ ! -e "$name.record.json" ] || continue
-    if srun --kill-on-bad-exit=1 ogg-hpc solve "${graphs[i]}" "${@:3}" \
+    if step ogg-hpc solve "${graphs[i]}" "${@:3}" \
         --output "$name.solution.json" --json >"$name.part"; then
         mv "$name.part" "$name.record.json"
     else

@@ -23,6 +23,6 @@
 
 set -euo pipefail
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
-export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK OMP_NUM_THREADS=$SLURM_CPUS_PER_TASK
+source jobscripts/slurm/srun.sh
 
-srun --kill-on-bad-exit=1 ogg-hpc solve "$@"
+step ogg-hpc solve "$@"

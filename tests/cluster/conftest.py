@@ -22,7 +22,7 @@ export SLURM_MPI_TYPE={mpi}
 # As a site that starts a container would do it; here it only notes where it runs.
 _OGG_HPC = """#!/bin/bash
 echo "$SLURM_PROCID $SLURMD_NODENAME ${{CUDA_VISIBLE_DEVICES:-none}} ${{OMP_NUM_THREADS:-none}}" \\
-    >>"$SLURM_SUBMIT_DIR/places-$SLURM_JOB_ID"
+    >>"$SLURM_SUBMIT_DIR/places-${{SLURM_JOB_ID_HET_GROUP_0:-$SLURM_JOB_ID}}"
 exec {ogg_hpc} "$@"
 """
 
