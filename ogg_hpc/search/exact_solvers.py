@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -118,7 +119,7 @@ def _run(
         command = [sys.executable, "-P", str(script), solver, str(arrays), str(records)]
         try:
             done = subprocess.run(
-                [*command, str(time_limit)],
+                [*command, str(time_limit), str(os.getpid())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
