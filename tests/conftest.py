@@ -133,3 +133,18 @@ def run_ranks(
         return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
     return run
+
+
+@pytest.fixture
+def ogg(capsys):
+    """Run the command line in this process; return its exit code, output and errors."""
+    from ogg_hpc.cli.main import main
+
+    def run(*arguments):
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return end.value.code, out, err
+
+    return run

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
@@ -41,6 +41,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph, Labels
+from ogg_hpc.graphs.hdf5_output import hdf5_output
 from ogg_hpc.runtime.files import write_whole
 
 FORMAT = "ogg-hpc-graphs"
@@ -89,8 +90,10 @@ def write_store(
     head = [] if first is None else [first]
     with write_whole(path) as temporary:
         libver = ("v110", "v110")  # the oldest layout whose metadata carries checksums
-        with h5py.File(temporary, "w", libver=libver) as file:
-            totals = _write_graphs(file, chain(head, remaining), kind, wide)
+        with hdf5_output(temporary, libver=libver) as (file, check):
+            totals = _write_graphs(
+                file, _checked_after_each(chain(head, remaining), check), kind, wide
+            )
             header = {
                 "format": FORMAT,
                 "version": VERSION,
@@ -102,6 +105,13 @@ def write_store(
             # HDF5 keeps checksums of its own metadata, but not of the values of attributes.
             for name, value in {**header, "checksum": checksum_of(header)}.items():
                 file.attrs[name] = value
+
+
+def _checked_after_each(graphs: Iterable[Graph], check: Callable[[], None]) -> Iterator[Graph]:
+    """Yield graphs as long as those before have been written: the rest may take hours to make."""
+    for graph in graphs:
+        yield graph
+        check()
 
 
 def _write_graphs(
@@ -189,7 +199,11 @@ class StoreFile:
         except FileNotFoundError:
             raise InputError(path, "no such file") from None
         except OSError as error:
-            raise InputError(path, f"is no intact HDF5 file ({error})") from error
+            if "unable to lock file" in str(error):  # the variable has been set, and counts more
+                message = "is locked; finished stores need no locks: HDF5_USE_FILE_LOCKING=FALSE"
+            else:
+                message = f"is no intact HDF5 file ({error})"
+            raise InputError(path, message) from error
         try:
             self._open()
         except BaseException:

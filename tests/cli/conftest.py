@@ -5,23 +5,8 @@ import sys
 
 import pytest
 
-from ogg_hpc.cli.main import main
 from ogg_hpc.policies.file import save_policy
 from ogg_hpc.policies.registry import make_policy
-
-
-@pytest.fixture
-def ogg(capsys):
-    """Run the command line in this process; return its exit code, output and errors."""
-
-    def run(*arguments):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as end:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return end.value.code, out, err
-
-    return run
 
 
 @pytest.fixture(scope="session")
