@@ -131,7 +131,7 @@ def _describe_rank(comm: Communicator) -> dict[str, Any]:
         "host": socket.gethostname(),
         "local_rank": comm.local_rank,
         "device": comm.device.name,
-        "threads": int(os.environ.get("OMP_NUM_THREADS", "0")) or os.cpu_count(),
+        "threads": _threads(),
         "cores": {"count": len(cores), "list": compact(cores)},
         "gpu": comm.device.gpu(),
         "gpus_installed": installed_gpus(),
@@ -144,6 +144,12 @@ def _mpi_library() -> str:
     if mpi is None:
         return "none: one rank"
     return " ".join(mpi.Get_library_version().split("\n")[0].strip("\0").split())
+
+
+def _threads() -> int | None:
+    # A list is one number for each level of nested threads.
+    number = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    return int(number) if number.isdigit() and int(number) else os.cpu_count()
 
 
 def _os_name() -> str:

@@ -72,6 +72,6 @@ def file_system(folder: str | Path, mounts: Path = Path("/proc/self/mountinfo"))
 
 def _lines(path: Path) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return []

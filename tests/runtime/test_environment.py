@@ -1,4 +1,5 @@
 import json
+import os
 import platform
 import re
 import shutil
@@ -37,6 +38,15 @@ def test_description_of_one_rank_names_its_place(monkeypatch):
     assert record["launcher"]["variables"] == launcher()["variables"]
     assert record["warnings"] == common_mistakes(record)
     json.dumps(record)
+
+
+@pytest.mark.parametrize(
+    ("value", "threads"), [("7", 7), ("4,2", 4), ("", None), ("0", None), ("many", None)]
+)
+def test_threads_are_those_of_the_outermost_level(monkeypatch, value, threads):
+    monkeypatch.setenv("OMP_NUM_THREADS", value)
+    [rank] = describe(Communicator())["ranks"]
+    assert rank["threads"] == (threads or os.cpu_count())
 
 
 def test_description_of_several_ranks(run_ranks, tmp_path):
