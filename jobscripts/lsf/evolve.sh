@@ -2,7 +2,7 @@
 # Learn a policy by evolution strategies with ranks on the GPUs and ranks on single cores of the
 # same nodes: both are one MPI world and share the evaluations, so that idle cores help.
 #
-#     ARGUMENTS="CONFIG RUN [OPTION of \`ogg-hpc train\`]..." bsub < jobscripts/lsf/evolve.sh
+#     ARGUMENTS="CONFIG RUN [OPTION of `ogg-hpc train`]..." bsub < jobscripts/lsf/evolve.sh
 #
 # CONFIG has method = "evolution", such as the preset mvc-evolution. Time limits and failures of
 # nodes are survived as in train.sh.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Run a scaling study: within one allocation of its largest size, each of its numbers of ranks.
 #
-#     ARGUMENTS="STUDY.toml DIR [OPTION of \`ogg-hpc scale run\`]..." \
+#     ARGUMENTS="STUDY.toml DIR [OPTION of `ogg-hpc scale run`]..." \
 #         bsub -nnodes 2 < jobscripts/lsf/scaling.sh
 #
 # `ogg-hpc scale run` starts the ranks of each run by jsrun. What is in DIR already is not run

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Solve many graphs, each on one GPU.
 #
-#     ARGUMENTS="LIST RESULTS [OPTION of \`ogg-hpc solve\`]..." \
+#     ARGUMENTS="LIST RESULTS [OPTION of `ogg-hpc solve`]..." \
 #         bsub -J "solve-array[1-16]" < jobscripts/lsf/solve-array.sh
 #
 # LIST names a graph a line. The elements of the array, which start at 1, deal the lines out among

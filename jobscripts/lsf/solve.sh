@@ -1,7 +1,7 @@
 #!/bin/bash
 # Solve one graph, shared by all ranks.
 #
-#     ARGUMENTS="GRAPH [OPTION of \`ogg-hpc solve\`]..." bsub < jobscripts/lsf/solve.sh
+#     ARGUMENTS="GRAPH [OPTION of `ogg-hpc solve`]..." bsub < jobscripts/lsf/solve.sh
 #
 # Two minutes before the time limit LSF signals the job, and the best solution so far is verified
 # and written.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Train a policy, in as many jobs as it takes.
 #
-#     ARGUMENTS="CONFIG RUN [OPTION of \`ogg-hpc train\`]..." bsub < jobscripts/lsf/train.sh
+#     ARGUMENTS="CONFIG RUN [OPTION of `ogg-hpc train`]..." bsub < jobscripts/lsf/train.sh
 #
 # RUN is started, or continued from its newest checkpoint. Two minutes before the time limit LSF
 # signals the job: the ranks write a checkpoint and the marker RUN/UNFINISHED and stop, and LSF puts

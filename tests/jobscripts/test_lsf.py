@@ -1,6 +1,7 @@
 """The jobscripts for LSF, run by a stub of it that checks their options (`lsf_stub.py`)."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.timeout(600)
 ROOT = Path(__file__).parents[2]
 STUB = Path(__file__).with_name("lsf_stub.py")
 GOLDEN = Path(__file__).with_name("lsf_command_lines.txt")
+
+SLURM = sorted(set((ROOT / "jobscripts/slurm").glob("*.sh")) - {ROOT / "jobscripts/slurm/srun.sh"})
 
 # What the golden file has for each script.
 ARGUMENTS = {
@@ -117,6 +120,15 @@ def command_lines(lsf):
 
 def test_command_lines_are_those_of_the_golden_file(lsf):
     assert command_lines(lsf) == GOLDEN.read_text()
+
+
+@pytest.mark.parametrize("script", [path.name for path in SLURM])
+def test_arguments_are_those_of_the_script_for_slurm(script):
+    """The heads of both say how to submit, which is what users go by."""
+    slurm, lsf = ((ROOT / "jobscripts" / name / script).read_text() for name in ("slurm", "lsf"))
+    wanted, *_ = re.findall(rf"^# +sbatch .*/{script} (\S.*)$", slurm, re.MULTILINE)
+    (given,) = re.findall(r'^# +ARGUMENTS="(.*)"', lsf, re.MULTILINE)
+    assert given == wanted
 
 
 @pytest.mark.parametrize(
