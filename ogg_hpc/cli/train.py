@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from signal import Signals
 from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
-from ogg_hpc.errors import SettingsError
+from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.runtime.launch import promised_rank
 from ogg_hpc.runtime.signals import noted_signals
 from ogg_hpc.runtime.unfinished import remove_marker
@@ -94,7 +95,8 @@ def run(args: argparse.Namespace) -> int:
     with noted_signals() as stop:  # before the seconds that imports take
         if args.resume and promised_rank() == 0:
             # At once: whatever fails from here on must not look like a run to be submitted again.
-            remove_marker(Path(args.resume))
+            with suppress(InputError):  # told below, where all ranks hear of it
+                remove_marker(Path(args.resume))
         return _train(args, stop)
 
 
@@ -140,6 +142,8 @@ def _settings_and_folder(args: argparse.Namespace) -> tuple[TrainSettings, Path]
         overrides.append(f"parallel.ranks_per_graph={args.ranks_per_graph}")
     if args.max_requeues < 0:
         raise SettingsError("--max-requeues must not be negative")
+    if args.resume:
+        remove_marker(Path(args.resume))
     if args.resume and args.output:
         raise SettingsError("--resume names the folder of the run: leave out --output")
     if args.config:

@@ -145,6 +145,12 @@ def test_run_that_fails_when_it_is_resumed_does_not_ask_for_more(ogg, config, fa
     assert not (config.parent / "run" / "UNFINISHED").exists()
 
 
+def test_marker_that_cannot_be_removed_is_an_error(ogg, config):
+    (config.parent / "run" / "UNFINISHED").mkdir(parents=True)
+    code, _, err = ogg("train", config, "--resume", "run")
+    assert (code, err) == (2, "ogg-hpc: run/UNFINISHED: cannot be written: Is a directory\n")
+
+
 def test_given_settings_win_or_are_refused(ogg, config):
     assert ogg("train", config, "--resume", "run")[0] == 0
     longer = ["--set", "learning.steps=9", "--set", "output.evaluate_every=4"]

@@ -18,6 +18,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.settings import build
 from ogg_hpc.training import run
 from ogg_hpc.training.folder import resume_settings
+from ogg_hpc.training.metrics import Metrics
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import TrainSettings
 
@@ -259,6 +260,26 @@ def test_no_valid_checkpoint_is_an_error_and_changes_nothing(tmp_path, monkeypat
     with pytest.raises(InputError, match=r"no checkpoint is valid \(step-00000006: .*-00000003: "):
         go(settings("q-learning"), folder)
     assert (folder / "metrics.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_failed_write_of_the_curves_ends_the_run_at_the_next_step(tmp_path, monkeypatch, method):
+    folder = tmp_path / "run"
+    assert go(settings(method), folder, 4) is not None
+    write = Metrics.write
+
+    def fail(metrics, step, values):
+        write(metrics, step, values)
+        if step == 5:
+            metrics.failure = InputError(folder / "metrics.jsonl", "cannot be written: disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Metrics, "write", fail)
+        with pytest.raises(InputError, match="disk full") as error:
+            go(settings(method), folder)
+    assert error.value.collective
+    assert newest_step(folder) == 4
+    assert go(settings(method), folder) is None
 
 
 def test_as_many_checkpoints_are_kept_as_asked_for(tmp_path):
