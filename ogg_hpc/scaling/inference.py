@@ -15,8 +15,8 @@ from ogg_hpc.scaling.graph import graph_rows
 from ogg_hpc.scaling.points import Point
 from ogg_hpc.scaling.traffic import Shape, paper_inference, reference_search
 from ogg_hpc.scaling.workload import Moment, Traffic, Window, between, now
+from ogg_hpc.search import policy_search, proposals
 from ogg_hpc.search.approach import Approach
-from ogg_hpc.search.proposals import message_bytes
 from ogg_hpc.search.rollout import prepare
 from ogg_hpc.search.settings import SolveSettings
 from ogg_hpc.search.solve import check_settings
@@ -90,8 +90,8 @@ class Inference:
         shape = Shape.of(stored.model) if stored is not None and stored.network == "s2v" else None
         paper = None if shape is None else paper_inference(shape, self.nodes, comm.size)
         if self.engine == "scalar":
-            return Traffic(message_bytes(most), "degree", paper=paper)
+            return Traffic(proposals.message_bytes(most), "degree", paper=paper)
         exact = None
         if self.engine == "reference" and shape is not None:
             exact = reference_search(shape, self.nodes, comm.size, collective, most)
-        return Traffic(8 * (2 * most + 1), "nodes", exact, paper)
+        return Traffic(policy_search.message_bytes(most), "nodes", exact, paper)

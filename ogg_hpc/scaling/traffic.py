@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ogg_hpc.search.policy_search import message_bytes
 from ogg_hpc.training.settings import LearningSettings
 
 _FLOAT = 8  # bytes of a number in the reference engine
@@ -48,10 +49,10 @@ def reference_search(shape: Shape, nodes: int, ranks: int, collective: str, most
     """Return the bytes of a search step by the reference engine.
 
     L - 1 sums over neighbours (the first layer needs none), and the choice of the best nodes by
-    pairs of scores and ids. By either collective the pairs are an Allgather.
+    their scores, which is an Allgather by either collective.
     """
-    pairs = ranks * 8 * (2 * most + 1)
-    return _sums(shape, nodes, ranks, collective, 1) + gathered(pairs, ranks)
+    choice = gathered(ranks * message_bytes(most), ranks)
+    return _sums(shape, nodes, ranks, collective, 1) + choice
 
 
 def reference_training(

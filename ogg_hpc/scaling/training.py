@@ -12,6 +12,7 @@ from ogg_hpc.scaling.points import Point
 from ogg_hpc.scaling.study import Case
 from ogg_hpc.scaling.traffic import Shape, paper_training, reference_training
 from ogg_hpc.scaling.workload import Traffic, Window, between, now
+from ogg_hpc.search.policy_search import message_bytes
 from ogg_hpc.training.q_learning import QLearner
 from ogg_hpc.training.settings import (
     GraphSource,
@@ -58,15 +59,15 @@ class Training:
         return between(first, now(self._comm, self._steps))
 
     def _traffic(self, settings: TrainSettings, case: Case) -> Traffic:
-        ranks, learning = self._comm.size, settings.learning
+        ranks, learning, message = self._comm.size, settings.learning, message_bytes(1)
         if settings.policy != "s2v":
-            return Traffic(24, "nodes")
+            return Traffic(message, "nodes")
         shape = Shape.of(settings.model)
         paper = paper_training(shape, self.nodes, ranks, learning)
         if self.engine != "reference":
-            return Traffic(24, "degree", paper=paper)
+            return Traffic(message, "degree", paper=paper)
         exact = reference_training(shape, self.nodes, ranks, case.collective, learning)
-        return Traffic(24, "nodes", exact, paper)
+        return Traffic(message, "nodes", exact, paper)
 
 
 def _settings(point: Point) -> TrainSettings:

@@ -168,6 +168,14 @@ class Selection(NamedTuple):
     stopped: bool
 
 
+def message_bytes(d: int) -> int:
+    """Return the bytes of a rank's message in the choice of d actions of one graph.
+
+    So many pairs of scores and ids, a number of candidates, and whether to stop.
+    """
+    return 8 * (2 * d + 2)
+
+
 def select(
     batch: GraphBatch,
     scores: Any,

@@ -24,7 +24,12 @@ _ROOM, _ROOM_PER_NODE = 48, 16
 
 def message_bytes(d: int) -> int:
     """Return the bytes of a rank's message in a step of d nodes."""
-    return 8 * (d + (_ROOM + _ROOM_PER_NODE * d) // 2)
+    return 8 * (1 + d) + 4 * _room(d)
+
+
+def _room(d: int) -> int:
+    """Return the number of neighbours that it has room for, which is even."""
+    return _ROOM + _ROOM_PER_NODE * d
 
 
 class Proposals:
@@ -62,8 +67,8 @@ class Proposals:
         None where any rank is asked to stop.
         """
         state, size = self._state, self._state.comm.size
-        room = _ROOM + _ROOM_PER_NODE * d
-        message = np.zeros((1, 1 + d + room // 2), np.int64)
+        room = _room(d)
+        message = np.zeros((1, message_bytes(d) // 8), np.int64)
         keys, lists = message[0, 1 : 1 + d], message[0, 1 + d :].view(np.int32)
         message[0, 0] = stop
         taken = _propose(
