@@ -137,11 +137,12 @@ def test_times_of_ranks_are_of_one_clock(monkeypatch):
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_each_rank_of_a_solve_writes_a_trace(run_ranks, tmp_path, read_trace, ranks):
-    start = time.time()
+    start = time.perf_counter()
     folder = tmp_path / "profile"
     arguments = ["solve", DEBIAN, "--output", tmp_path / "a.json"]
-    done = run_ranks(ranks, ["-m", "ogg_hpc", *arguments, "--json", "--profile", folder])
-    wall = time.time() - start
+    arguments += ["--json", "--profile", folder]
+    done = run_ranks(ranks, ["-m", "ogg_hpc", *arguments], limit=240)
+    wall = time.perf_counter() - start
     record = json.loads(done.stdout)
     assert len(list(folder.iterdir())) == ranks
     for rank in range(ranks):
