@@ -31,7 +31,7 @@ def launch_command(launcher: str, ranks: int, threads: int = 1, gpu: bool = Fals
     SettingsError
         A command without ``{ranks}``.
     MissingExtraError
-        There is no mpiexec.
+        There is no mpiexec, for more than one rank.
     """
     if launcher == SLURM:
         gpus = ["--gpus-per-task=1"] if gpu else []
@@ -42,7 +42,7 @@ def launch_command(launcher: str, ranks: int, threads: int = 1, gpu: bool = Fals
         smpi = ["--smpiargs=-gpu"] if gpu else []
         return ["jsrun", *sets, f"-EOMP_NUM_THREADS={threads}", *smpi]
     if launcher == MPIEXEC:
-        return [_mpiexec(), "-n", str(ranks)]
+        return _mpiexec(ranks)
     if "{ranks}" not in launcher:
         raise SettingsError(
             f"--launcher {launcher!r}: write {{ranks}} where the number of ranks goes, as in "
@@ -76,10 +76,12 @@ def submit_command(scheduler: str) -> str:
     return command
 
 
-def _mpiexec() -> str:
+def _mpiexec(ranks: int) -> list[str]:
     # That of the environment before any other: it belongs to the library that mpi4py loads.
     beside = Path(sys.executable).with_name("mpiexec")
     found = str(beside) if beside.exists() else shutil.which("mpiexec")
-    if found is None:
+    if found is not None:
+        return [found, "-n", str(ranks)]
+    if ranks > 1:
         raise MissingExtraError("mpiexec", "mpi")
-    return found
+    return []  # one rank needs none

@@ -48,13 +48,13 @@ class Outlook:
     fit
         Fitted to the points whose ranks have cores of their own.
     network
-        Whose α and β the predictions take; None where nothing is known of it.
+        Whose α and β the predictions take.
     predictions
         By P.
     """
 
     fit: Fit
-    network: Network | None
+    network: Network
     predictions: list[Prediction]
 
 
@@ -67,7 +67,7 @@ def outlook(
     case: Case,
     records: Sequence[Record],
     ranks: Sequence[int],
-    measured: Network | None,
+    measured: Network,
     modelled: Network | None = None,
 ) -> Outlook | None:
     """Fit the model to the records of a case and extend it to further numbers of ranks.
@@ -79,28 +79,24 @@ def outlook(
     ranks
         The P to predict.
     measured
-        The network by pings, None without any.
+        The network by pings.
     modelled
         Another network to predict for.
 
     Returns
     -------
     Outlook or None
-        None without a record whose ranks have cores of their own.
+        None without a record of several ranks that have cores of their own.
     """
     usable = [record for record in records if not record.oversubscribed]
-    if not usable:
+    if not any(record.ranks > 1 for record in usable):
         return None
     loads = [load_of(record) for record in usable]
     fit = fit_model(loads, [record.seconds for record in usable], measured)
-    network = measured
-    if fit.determined:
+    network = modelled or measured
+    if fit.determined and modelled is None:
         network = Network(fit.model.latency, fit.model.per_byte, "fitted")
-    if modelled is not None:
-        network = modelled
-    model = Model(
-        fit.model.per_entry, *((network.latency, network.per_byte) if network else (0, 0))
-    )
+    model = Model(fit.model.per_entry, network.latency, network.per_byte)
     base = usable[0].ranks
     first = _load_at(case, usable, base)
     predictions = []
@@ -122,7 +118,7 @@ def _load_at(case: Case, records: Sequence[Record], ranks: int) -> Load:
     entries = base.entries * now.entries / then.entries
     nodes = base.nodes * now.nodes / then.nodes
     parallel = [record for record in records if record.ranks > 1]
-    if not parallel or ranks == 1:
+    if ranks == 1:
         return Load(ranks, entries / ranks, 0.0, 0.0)
     message = parallel[0].traffic["message"]
     unit = nodes if parallel[0].traffic["unit"] == "nodes" else entries / nodes

@@ -194,7 +194,7 @@ def _bytes(axes: Any, sending: Sequence[Row]) -> None:
             markeredgewidth=2 if style == "|" else 1,
             label=said,
         )
-    axes.invert_yaxis()
+    axes.set_ylim(len(labels) - 0.5, -0.5)  # the first on top
 
 
 def _bars_height(bars: int) -> float:

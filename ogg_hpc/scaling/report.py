@@ -100,6 +100,8 @@ def _outlooks(
 ) -> dict[str, Outlook]:
     own_cores = [record for record in records if not record.oversubscribed]
     measured = measured_network((record.ranks, record.network) for record in own_cores)
+    if measured is None:
+        return {}
     found = {}
     for case in folder.study.cases:
         own = [record for record in records if record.case == case.label]
@@ -138,7 +140,9 @@ def _notes(folder: StudyFolder, rows: Sequence[Row], outlooks: dict[str, Outlook
             own = [row for row in rows if row.case == label and not row.oversubscribed]
             notes.append(_model_note(cases[label], own, outlooks[label]))
         else:
-            notes.append(f"{label}: no point whose ranks have cores of their own, so no model.")
+            notes.append(
+                f"{label}: no point of several ranks that have cores of their own, so no model."
+            )
     return notes
 
 
@@ -164,9 +168,7 @@ def _model_note(case: Case, rows: Sequence[Row], outlook: Outlook) -> str:
         said.append("; these points do not determine α and β")
     miss = 100 * max(map(abs, outlook.fit.errors))
     said.append(f"; the fit misses these points by up to {miss:.0f} %.")
-    if network is None:
-        said.append(" No point of several ranks was measured: communication counts nothing.")
-    elif network.source != "fitted":
+    if network.source != "fitted":
         said.append(
             f" Beyond, α = {network.latency:.3g} s and β = {network.per_byte:.3g} s a byte "
             f"{network.source}."

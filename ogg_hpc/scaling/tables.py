@@ -29,24 +29,22 @@ class Table:
 
 
 def times_table(rows: Sequence[Row]) -> Table:
-    """Return the times of all points."""
+    """Return the times of all points; the CSV file has more columns."""
     return Table(
         "Time of a step on the slowest rank: median, least and most of the repeats",
         (
-            *("case", "P", "nodes", "edges", "median", "least", "most"),
-            *("speed-up", "efficiency", "computing", "memory"),
+            *("case", "P", "nodes", "median", "least", "most"),
+            *("speed-up", "efficiency", "computing"),
         ),
         [
             (
                 row.case,
                 f"{row.ranks}{'*' if row.oversubscribed else ''}",
                 f"{row.nodes:,}",
-                f"{row.edges:,}",
                 *map(duration, (row.seconds, row.least, row.most)),
                 "" if row.speed_up is None else f"{row.speed_up:.2f}",
                 _percent(row.efficiency),
                 _percent(row.computation),
-                f"{row.peak_memory_bytes / 2**30:.2f} GiB",
             )
             for row in rows
         ],

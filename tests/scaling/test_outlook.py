@@ -11,7 +11,7 @@ NETWORK = Network(1e-3, 1e-9, "measured")
 def test_a_perfect_machine_predicts_perfect_speed_up(record):
     records = [record(p, 1 / p, collectives={}, traffic={"message": 0, "unit": "nodes"})
                for p in (1, 2)]  # fmt: skip
-    predictions = outlook(STRONG, records, [1, 2, 4096], None).predictions
+    predictions = outlook(STRONG, records, [1, 2, 4096], Network(0, 0, "none")).predictions
     assert [each.speed_up for each in predictions] == pytest.approx([1, 2, 4096])
     assert [each.efficiency for each in predictions] == pytest.approx([1, 1, 1])
 
@@ -39,7 +39,8 @@ def test_a_modelled_network_replaces_the_measured_one_beyond(record):
 @pytest.mark.parametrize(("grows", "expected"), [("entries", 1.0), ("nodes", 16.0)])
 def test_the_work_of_a_rank_grows_as_the_study_says(record, grows, expected):
     case = Case(name="search", scaling="weak", grows=grows, graph="er:n=1000,p=0.1")
-    first, last = outlook(case, [record(1, 1.0)], [1, 16], None).predictions
+    free = Network(0, 0, "none")
+    first, last = outlook(case, [record(1), record(2)], [1, 16], free).predictions
     assert last.seconds / first.seconds == pytest.approx(expected)
     assert last.efficiency == pytest.approx(1)
 
@@ -50,7 +51,7 @@ def test_points_with_more_ranks_than_cores_have_no_part(record):
     assert outlook(STRONG, [*fair, record(4, 9.0, hosts=crowded)], [8], NETWORK) == outlook(
         STRONG, fair, [8], NETWORK
     )
-    assert outlook(STRONG, [record(4, 9.0, hosts=crowded)], [8], NETWORK) is None
+    assert outlook(STRONG, [record(1), record(4, 9.0, hosts=crowded)], [8], NETWORK) is None
 
 
 def test_three_points_determine_a_network_of_their_own(record):

@@ -76,13 +76,16 @@ def test_everything_is_written(measured):
     text = (measured.path / "report.md").read_text()
     assert text.startswith("# small: n1 (2 cores), 1 thread a rank, on cpu, commit abc\n")
     assert all(f"]({name})" in text for name in PLOTS)
-    assert "| search | 2 | 1,000 | 50,000 | 625 ms |" in text
+    assert "| search | 2 | 1,000 | 625 ms |" in text
 
 
 def test_one_rank_alone_is_a_report_too(folder, record):
     write_record(folder.record_file(folder.points[0]), record(1))
     report = write_report(folder)
-    assert any("communication counts nothing" in note for note in report.notes)
+    assert "search: no point of several ranks that have cores of their own, so no model." in (
+        report.notes
+    )
+    assert rows_of(folder.path / "predicted.csv") == []
     assert "bytes.png" not in {path.name for path in report.files}
 
 
