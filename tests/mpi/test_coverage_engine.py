@@ -31,7 +31,7 @@ def reference(comm, graph, form, schedule, forced=None):
 def by_the_engine(comm, graph, form, schedule, forced=NONE, balance="rows"):
     block = row_block(graph, comm.rank, comm.size, balance)
     engine = CoverageEngine(comm, block, form, schedule.resolved(graph.n), forced)
-    return search_by(engine, forced, "cpu", None)
+    return search_by(comm, engine, forced, "cpu", None)
 
 
 @pytest.mark.parametrize("name", GRAPHS)
