@@ -6,11 +6,10 @@ end of a run nor an error leaves one, so that a run that fails is not submitted 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.runtime.files import write_whole, writing
+from ogg_hpc.runtime.files import write_json, writing
 
 MARKER = "UNFINISHED"
 
@@ -23,8 +22,7 @@ def leave_marker(folder: Path, content: dict[str, Any]) -> None:
     InputError
         The folder cannot be written.
     """
-    with write_whole(folder / MARKER) as temporary:
-        temporary.write_text(json.dumps(content) + "\n", encoding="utf-8")
+    write_json(folder / MARKER, content)
 
 
 def remove_marker(folder: Path) -> None:

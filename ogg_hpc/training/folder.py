@@ -15,7 +15,13 @@ from numpy.typing import NDArray
 from ogg_hpc import settings as settings_module
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.runtime.checkpoints import CheckpointStore
-from ogg_hpc.runtime.files import read_arrays, remove_leftovers, write_whole, writing
+from ogg_hpc.runtime.files import (
+    read_arrays,
+    remove_leftovers,
+    write_json,
+    write_whole,
+    writing,
+)
 from ogg_hpc.runtime.unfinished import leave_marker
 from ogg_hpc.training.metrics import Metrics
 from ogg_hpc.training.settings import OutputSettings, TrainSettings
@@ -171,7 +177,7 @@ class RunFolder:
         with writing(self.path):
             remove_leftovers(self.path)
             (self.path / RECORD).unlink(missing_ok=True)
-        self._write_json(SETTINGS, asdict(self._settings))
+        write_json(self.path / SETTINGS, asdict(self._settings))
         self._restore_best(saved)
         kept, step = (saved.progress.metrics_bytes, saved.progress.step) if saved else (0, 0)
         self.metrics = Metrics(self.path, kept, step, self._settings.output.tensorboard)
@@ -182,7 +188,7 @@ class RunFolder:
             earlier = json.loads((self.path / ENVIRONMENT).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             earlier = []
-        self._write_json(ENVIRONMENT, [*earlier, start])
+        write_json(self.path / ENVIRONMENT, [*earlier, start])
 
     def commit(self, progress: Progress, state: dict[str, NDArray[np.generic]]) -> None:
         """Write a checkpoint, whole or not at all."""
@@ -204,7 +210,7 @@ class RunFolder:
     def write_record(self, record: dict[str, Any]) -> None:
         """Bring all curves to disk, and the record, which says that the run is finished."""
         self.metrics.flush()
-        self._write_json(RECORD, record)
+        write_json(self.path / RECORD, record)
 
     def close(self) -> None:
         """Close the curves, if they are open."""
@@ -230,10 +236,6 @@ class RunFolder:
                 f"{self._settings.steps_key}, parallel.ranks_per_graph and [output] may differ; "
                 "start a new run instead"
             )
-
-    def _write_json(self, name: str, value: Any) -> None:
-        with write_whole(self.path / name) as temporary:
-            temporary.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
 def resume_settings(folder: Path, overrides: Any) -> TrainSettings:
