@@ -26,7 +26,6 @@ class ContainedProcess:
     """Start a command in a container of processes, its output going to a log file."""
 
     def __init__(self, command: Sequence[str | Path], environment: Mapping[str, str], log: Path):
-        self.log = log
         with log.open("ab") as output:
             self._container = subprocess.Popen(
                 [sys.executable, "-c", _CONTAINER, *map(str, command)],

@@ -232,7 +232,7 @@ class Job:
         wait_until(ended_or_true, limit, what, self.report)
         assert condition(), f"{what}: no\n{self.report()}"
 
-    def end(self, limit: float = 120) -> str:
+    def end(self, limit: float = 300) -> str:
         """Wait until it has ended; return its last state."""
         wait_until(lambda: self.ended, limit, "the job ends", self.report)
         return self.state

@@ -11,7 +11,7 @@ from local_slurm import Job, LocalSlurm, missing
 
 JOBSCRIPTS = Path(__file__).parents[2] / "jobscripts"
 
-# Where a rank of a job ran: GPUs are those of CUDA_VISIBLE_DEVICES, or None.
+# Where a rank of a job ran; GPUs are those of CUDA_VISIBLE_DEVICES, or none.
 Place = namedtuple("Place", "rank node gpus threads")
 
 _SITE = """
@@ -71,7 +71,10 @@ def site(make_site):
 
 @pytest.fixture
 def submit(cluster, site, tmp_path):
-    """Submit a shipped jobscript as it is, with options of sbatch; return the job."""
+    """Submit a shipped jobscript as it is, with options of sbatch; return the job.
+
+    With an empty `site` it takes the shipped settings.
+    """
     (tmp_path / "jobscripts").symlink_to(JOBSCRIPTS)
     jobs = []
 

@@ -2,7 +2,11 @@
 
 import gzip
 
+import pytest
+
 from ogg_hpc.graphs.shards import GraphStore, check_store
+
+pytestmark = pytest.mark.timeout(600)
 
 
 def test_graphs_become_sound_stores_and_a_bad_file_fails_the_job(submit, tmp_path, graphs):

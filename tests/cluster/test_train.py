@@ -79,7 +79,7 @@ def test_warned_job_goes_on_as_often_as_it_may(
     assert len({place.gpus for place in ranks}) == 2
 
     last = submit(*submitted, options=ON_ONE_NODE)
-    assert last.end(240) == "COMPLETED", last.report()
+    assert last.end() == "COMPLETED", last.report()
     assert parameters(tmp_path / "run") == undisturbed
 
 
@@ -91,7 +91,7 @@ def test_job_survives_the_crash_of_a_node(cluster, submit, tmp_path, configurati
         job.wait(lambda: job.restarts == 1, "Slurm puts it into the queue again")
     finally:
         cluster.start_node("n2")
-    assert job.end(240) == "COMPLETED", job.report()
+    assert job.end() == "COMPLETED", job.report()
     assert "resumed at step" in job.output()
     assert parameters(tmp_path / "run") == undisturbed
 
@@ -104,7 +104,7 @@ def test_ranks_with_and_without_gpus_are_one_world(
     trains(job)
     job.signal("URG")
     job.wait(lambda: job.restarts == 1, "it puts itself into the queue again")
-    assert job.end(240) == "COMPLETED", job.report()
+    assert job.end() == "COMPLETED", job.report()
     assert json.loads((tmp_path / "run" / "record.json").read_text())["ranks"] == 2
     assert parameters(tmp_path / "run") == undisturbed
     first, second = places(job)[::2]  # each was there twice
