@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ogg_hpc.runtime.environment import versions
+from ogg_hpc.runtime.files import write_whole
 
 FIRST_STEPS = 100
 PATIENCE = 30  # seconds for the first steps of an engine on one graph
@@ -52,7 +53,8 @@ def write_record(path, results):
         "versions": versions(),
         "results": results,
     }
-    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    with write_whole(path) as temporary:
+        temporary.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 
 def processor():

@@ -75,7 +75,6 @@ evaluate_every = 1
 checkpoint_every = {every}
 """,
 }
-EVERY = (1, 10)  # steps between checkpoints: always writing one, and with something to lose
 VICTIMS = ("rank 0", "rank 1", "launcher")
 AIMS = ("start", "step", "checkpoint")
 
@@ -205,11 +204,18 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50, help="in all (default: 50)")
     parser.add_argument("--steps", type=int, default=48, help="of each run (default: 48)")
     parser.add_argument("--methods", nargs="+", choices=RUNS, default=list(RUNS))
+    parser.add_argument(
+        "--every",
+        nargs="+",
+        type=int,
+        default=[1, 10],
+        help="steps between checkpoints (default: 1, always writing one, and 10, with a loss)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the moments (default: 0)")
     parser.add_argument("--record", type=Path, help="where the record goes (default: nowhere)")
     args = parser.parse_args()
     chance = random.Random(args.seed)
-    kinds = [(method, every) for method in args.methods for every in EVERY]
+    kinds = [(method, every) for method in args.methods for every in args.every]
     kills: list[dict[str, Any]] = []
     rounds = 0
     begun = time.monotonic()
@@ -237,7 +243,6 @@ def main() -> None:
         "seed": args.seed,
         "kills": len(kills),
         "runs": rounds,
-        "processes_left": 0,
         "runs_equal_to_undisturbed": rounds,
         "steps_lost": {
             "min": min(lost), "median": statistics.median(lost), "max": max(lost),

@@ -83,7 +83,7 @@ class WatchedJob:
         # What a rank has started has the same environment.
         return next((pid for pid in pids if parent(pid) not in pids), None)
 
-    def wait_until(self, condition: Callable[[], bool], limit: float = 60) -> bool:
+    def wait_until(self, condition: Callable[[], bool], limit: float = 120) -> bool:
         """Wait for a condition; return False if the job ends without it.
 
         Raises

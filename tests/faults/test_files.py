@@ -210,6 +210,25 @@ def test_a_place_that_cannot_be_written_is_found_before_the_work(
         assert errors.endswith("cannot be written: Read-only file system\n")
 
 
+@pytest.mark.parametrize("dataset", ["columns", "row_offsets"])
+def test_nothing_is_solved_or_learned_from_damaged_data(ogg, tmp_path, dataset):
+    path, cover, run = tmp_path / "graph.h5", tmp_path / "cover.json", tmp_path / "run"
+    write_store(path, [erdos_renyi(20, p=0.3, seed=0)])
+    with h5py.File(path, "r") as file:
+        place = file[dataset].id.get_chunk_info(0).byte_offset
+    content = bytearray(path.read_bytes())
+    content[place + 9] ^= 1
+    path.write_bytes(content)
+    settings = tmp_path / "damaged.toml"
+    settings.write_text(f'problem = "mvc"\n[[train]]\npath = "{path}"\n')
+    for command in ("solve", path, "--output", cover), ("train", settings, "--output", run):
+        code, _, errors = ogg(*command)
+        assert (code, errors.count("\n")) == (2, 1), errors
+        assert errors.startswith(f"ogg-hpc: {path}: dataset '{dataset}', chunk 0 ")
+    assert not cover.exists()
+    assert not list(run.rglob("*.npz"))
+
+
 @pytest.mark.parametrize("setting", [None, "FALSE", "TRUE", "BEST_EFFORT"])
 def test_a_lock_that_somebody_has_left_hinders_no_reader(clean_environment, tmp_path, setting):
     path = tmp_path / "graph.h5"

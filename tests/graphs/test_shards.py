@@ -2,6 +2,7 @@ import json
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import h5py
@@ -174,6 +175,31 @@ def test_a_flipped_byte_anywhere_else_is_found_or_harmless(tmp_path: Path) -> No
         if not check_store(path):
             assert_same(read_store_graph(path), original)
         path.write_bytes(content)
+
+
+@pytest.fixture(scope="module")
+def small_store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Graph]:
+    path = tmp_path_factory.mktemp("small") / "graph.h5"
+    graph = labelled(True).with_node_weights(np.arange(50) + 0.5)
+    write_store(path, [graph], {"seed": 1})
+    return path, graph
+
+
+@settings(max_examples=200)
+@given(where=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
+def test_a_flipped_bit_is_never_read_as_another_graph(
+    small_store: tuple[Path, Graph], where: float, bit: int
+) -> None:
+    path, graph = small_store
+    content = bytearray(path.read_bytes())
+    content[int(where * len(content))] ^= 1 << bit
+    damaged = path.with_name("damaged.h5")
+    damaged.write_bytes(content)
+    found = None
+    with suppress(InputError):
+        found = read_store_graph(damaged)
+    if found is not None:
+        assert_same(found, graph)
 
 
 def test_reading_damage_raises_an_input_error(tmp_path: Path) -> None:
