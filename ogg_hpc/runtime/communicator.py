@@ -452,7 +452,7 @@ class MPICommunicator(Communicator):
         node = mpi.Split_type(MPI.COMM_TYPE_SHARED)
         self.local_rank, self.local_size = node.Get_rank(), node.Get_size()
         self._watchdog = watchdog
-        self._peers = tuple(node.allgather(watchdog.slot)) if watchdog is not None else ()
+        self._peers = watchdog.peers(mpi) if watchdog is not None else ()
         node.Free()
 
     def broadcast_object(self, value: T, root: int = 0) -> T:

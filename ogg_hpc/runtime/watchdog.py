@@ -8,10 +8,12 @@ from the node that knows most: the one of the missing rank, if another rank ther
 
 from __future__ import annotations
 
+import mmap
 import os
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
 from contextlib import suppress
@@ -48,30 +50,28 @@ class Watchdog:
         from mpi4py import MPI
 
         self._MPI, self._timeout = MPI, timeout
-        self._rank = world.Get_rank()
-        node = world.Split_type(MPI.COMM_TYPE_SHARED)
+        self._rank, self._group = world.Get_rank(), world.Get_group()
+        machine = world.Split_type(MPI.COMM_TYPE_SHARED)
+        # Within one namespace of processes their numbers mean the same; containers may have some.
+        spaces = machine.allgather(os.readlink("/proc/self/ns/pid"))
+        node = machine.Split(spaces.index(spaces[machine.Get_rank()]), machine.Get_rank())
         self._slot = node.Get_rank()
         self._one_node = world.Get_size() == node.Get_size()
-        # Process numbers mean the same only within one namespace of them.
-        mine = (self._rank, os.getpid(), os.readlink("/proc/self/ns/pid"))
-        ranks = node.allgather(mine)
-        self._ranks = [rank for rank, _, _ in ranks]
-        self._pids = [pid if space == mine[2] else None for _, pid, space in ranks]
+        self._ranks: list[int] = node.allgather(self._rank)
+        self._pids: list[int] = node.allgather(os.getpid())
         # One cell a rank, for the number of the call in which it waits, or 0.
-        bytes_ = 8 * (node.Get_size() + 1) if self._slot == 0 else 0
-        self._window = MPI.Win.Allocate_shared(bytes_, 8, comm=node)
-        self._board = self._window.Shared_query(0)[0].cast("q")
-        self._board[self._slot] = self._board[_SPOKEN] = 0
-        node.Barrier()
+        self._board = _shared_cells(node, len(self._ranks) + 1)
         node.Free()
-        self._name, self._peers = "", tuple(range(len(ranks)))
+        machine.Free()
+        self._name = ""
+        self._peers: tuple[int, ...] = ()
         self._calls = self._depth = 0
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
-    @property
-    def slot(self) -> int:
-        """Number of this rank within its node."""
-        return int(self._slot)
+    def peers(self, mpi: Any) -> tuple[int, ...]:
+        """Return the slots of the ranks of this node that belong to a communicator."""
+        found = self._group.Translate_ranks(self._ranks, mpi.Get_group())
+        return tuple(slot for slot, rank in enumerate(found) if rank != self._MPI.UNDEFINED)
 
     def waiting(self, name: str, peers: tuple[int, ...]) -> Watchdog:
         """Return a context in which this rank waits; of nested ones the outermost counts.
@@ -113,15 +113,13 @@ class Watchdog:
 
     def _missing(self) -> dict[int, str]:
         """Return the ranks of this node that this one may wait for: by slot, what they do."""
-        states = {slot: self._state(slot) for slot in self._peers if slot != self._slot}
+        states = {
+            slot: process_state(self._pids[slot]) for slot in self._peers if slot != self._slot
+        }
         # A rank can also be stopped while it waits itself.
         return {
             slot: state for slot, state in states.items() if state in _DEAD or not self._board[slot]
         }
-
-    def _state(self, slot: int) -> str:
-        pid = self._pids[slot]
-        return "busy" if pid is None else process_state(pid)
 
     def _end(self, waited: float) -> None:
         """Say what is known, unless another rank has said it, and end the job."""
@@ -142,10 +140,9 @@ class Watchdog:
     def _force(self, missing: dict[int, str]) -> None:
         """End this process, for a launcher that does not, and the stopped ones of this node."""
         for slot, state in missing.items():
-            pid = self._pids[slot]
-            if state == "stopped" and pid is not None:
+            if state == "stopped":
                 with suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
+                    os.kill(self._pids[slot], signal.SIGKILL)
         os._exit(EXIT_CODE)
 
     def _message(self, waited: float, missing: dict[int, str]) -> str:
@@ -161,6 +158,23 @@ class Watchdog:
             f"rank {self._rank} has waited {waited:.0f} s in {self._name}, so the job ends; "
             f"{reason}. If ranks are only slow, allow more by --timeout SECONDS, or 0 for no limit"
         )
+
+
+def _shared_cells(node: Any, number: int) -> memoryview:
+    """Return cells of eight bytes that the ranks of a node share (collective).
+
+    They lie in a file that has no name, so that nothing is ever left of it. (A window of MPI
+    would do as well, but for the warnings that Open MPI prints without the network it expects.)
+    """
+    folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    with tempfile.TemporaryFile(dir=folder) as own:
+        own.write(bytes(8 * number))
+        own.flush()
+        place = node.bcast(f"/proc/{os.getpid()}/fd/{own.fileno()}", 0)
+        with open(place, "rb+") as shared:
+            cells = memoryview(mmap.mmap(shared.fileno(), 8 * number)).cast("q")
+        node.Barrier()  # all have it open
+    return cells
 
 
 def process_state(pid: int) -> str:

@@ -120,13 +120,13 @@ def test_a_kill_ends_the_solvers_of_an_evaluation(start_exact, whom):
 
 @pytest.mark.parametrize(("ranks", "stopped"), [(2, 0), (3, 1)])
 def test_a_stopped_rank_ends_a_solve(start_solve, ranks, stopped):
-    with start_solve(ranks, "ManySteps", "--timeout", "1") as job:
+    with start_solve(ranks, "ManySteps", "--timeout", "4") as job:
         stop_and_expect_a_message(job, stopped)
 
 
 @pytest.mark.parametrize(("ranks", "stopped"), [(3, 0), (2, 1)])
 def test_a_stopped_rank_ends_a_training(start_training, ranks, stopped):
-    with start_training(ranks, "--timeout", "1") as job:
+    with start_training(ranks, "--timeout", "4") as job:
         stop_and_expect_a_message(job, stopped)
 
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from ogg_hpc.runtime.launch import start
 
-comm = start("cpu", timeout=0.5)
+comm = start("cpu", timeout=1)
 
 
 def stop(rank):
@@ -33,7 +33,7 @@ def stop(rank):
 
 
 def work():
-    time.sleep(2)
+    time.sleep(3)
 """
 
 COLLECTIVES = {
@@ -53,7 +53,7 @@ COLLECTIVES = {
 
 @pytest.fixture
 def end_of(run_ranks, tmp_path):
-    """Run a script that has a communicator with a timeout of half a second."""
+    """Run a script that has a communicator with a timeout of a second."""
 
     def run(text, ranks=3, variables=None):
         script = tmp_path / "script.py"
@@ -150,7 +150,7 @@ def test_a_job_may_be_suspended_as_a_whole(mpiexec, clean_environment, tmp_path)
 pids = comm.gather_objects(os.getpid())
 if comm.rank == 0:
     print(*pids, flush=True)
-ends = time.monotonic() + 4
+ends = time.monotonic() + 5
 while comm.allreduce(np.array([ends - time.monotonic()]), "max")[0] > 0:
     pass
 """
@@ -163,7 +163,7 @@ while comm.allreduce(np.array([ends - time.monotonic()]), "max")[0] > 0:
         try:
             for rank in ranks:
                 os.kill(rank, signal.SIGSTOP)
-            time.sleep(2)  # four times the timeout
+            time.sleep(3)  # longer than the timeout
             assert [process_state(rank) for rank in ranks] == ["stopped"] * 2
             for rank in ranks:
                 os.kill(rank, signal.SIGCONT)
