@@ -12,6 +12,7 @@ from ogg_hpc.errors import (
     MissingExtraError,
     OggError,
     SettingsError,
+    StoppedError,
 )
 from ogg_hpc.graphs.graph import ConflictingWeightsError
 from ogg_hpc.settings import build
@@ -33,6 +34,7 @@ ERRORS = [
     SettingsError("no such thing"),
     MissingExtraError("ortools", "solvers"),
     InterruptionError("interrupted"),
+    StoppedError("stopped by SIGUSR1 at step 3 of 9"),
     InfeasibleError("not a cover"),
     ConflictingWeightsError("a", "b", 1.0, 2.0, 0, 7),
     _settings_that_do_not_fit(),
