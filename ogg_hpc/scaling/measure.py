@@ -34,6 +34,7 @@ def measure(comm: Communicator, point: Point) -> Record:
             f"{point.name} wants {point.ranks} ranks and has {comm.size}; start it under "
             f"mpiexec -n {point.ranks}, srun or jsrun"
         ).shared()
+    load = os.getloadavg()[0]  # before this job adds to it
     case, clock = point.case, Clock(comm, "graph", "setup", "warm-up")
     work = KINDS[case.kind](comm, point, clock)
     with clock("warm-up"):
@@ -56,7 +57,7 @@ def measure(comm: Communicator, point: Point) -> Record:
         seed=parse_family(point.graph).seed if is_family(point.graph) else None,
         threads=int(os.environ["OMP_NUM_THREADS"]),
         ranks=comm.size,
-        hosts=_hosts(comm),
+        hosts=_hosts(comm, load),
         steps=windows[0].steps,
         step_seconds=_slowest(comm, windows),
         phases=over_ranks(comm, {**before, **_phases(windows)}),
@@ -71,16 +72,22 @@ def measure(comm: Communicator, point: Point) -> Record:
     )
 
 
-def _hosts(comm: Communicator) -> list[dict[str, Any]]:
-    """Return each host's name, ranks, cores that these may use, and GPUs that they have."""
+def _hosts(comm: Communicator, load: float) -> list[dict[str, Any]]:
+    """Return what `Record` tells of each host, in rank order."""
     gpu = comm.device.gpu()
-    mine = (socket.gethostname(), os.sched_getaffinity(0), {gpu["bus"]} if gpu else set[str]())
+    mine: dict[str, Any] = {
+        "host": socket.gethostname(),
+        "cores": os.sched_getaffinity(0),
+        "gpus": {gpu["bus"]} if gpu else set(),
+        "load": load,
+    }
     everyone = comm.gather_objects(mine)
     found = []
-    for host in dict.fromkeys(host for host, _, _ in everyone):
-        own = [(cores, gpus) for other, cores, gpus in everyone if other == host]
-        cores, gpus = (set[Any]().union(*each) for each in zip(*own, strict=True))
-        found.append({"host": host, "ranks": len(own), "cores": len(cores), "gpus": len(gpus)})
+    for host in dict.fromkeys(rank["host"] for rank in everyone):
+        own = [rank for rank in everyone if rank["host"] == host]
+        shared = {key: len(set().union(*(rank[key] for rank in own))) for key in ("cores", "gpus")}
+        busiest = max(rank["load"] for rank in own)
+        found.append({"host": host, "ranks": len(own), **shared, "load": busiest})
     return found
 
 

@@ -28,8 +28,8 @@ class Record:
     engine, device, seed, threads
         What computed; the seed of the graph; cores of each rank.
     ranks, hosts
-        P, and of each host the name ``host``, its ``ranks``, and the ``cores`` and ``gpus`` that
-        these may use.
+        P, and of each host the name ``host``, its ``ranks``, the ``cores`` and ``gpus`` that these
+        may use, and its ``load`` (processes that want to run) before they began.
     steps
         Steps in each repeat.
     step_seconds

@@ -80,7 +80,7 @@ def write_report(folder: StudyFolder, up_to: int = 4096, modelled: Network | Non
             *([traffic_table(rows)] if any(row.ranks > 1 for row in rows) else []),
             *(prediction_table(case, each) for case, each in outlooks.items()),
         ],
-        _notes(folder, rows, outlooks),
+        _notes(folder, records, rows, outlooks),
         write_plots(folder.path, folder.study.name, records, outlooks),
     )
     texts = {
@@ -122,8 +122,25 @@ def _where(records: Sequence[Record]) -> str:
     return f"{names}{more}, {each} a rank, on {records[0].device}, commit {commits}"
 
 
-def _notes(folder: StudyFolder, rows: Sequence[Row], outlooks: dict[str, Outlook]) -> list[str]:
-    notes = []
+def _busy(records: Sequence[Record]) -> list[str]:
+    """Return a note if others used the machine: their share of it is in all times."""
+    loads = [(host["load"], host["cores"]) for record in records for host in record.hosts]
+    busiest, cores = max(loads, key=lambda each: each[0] / each[1])
+    if busiest <= 2 * cores:  # the points before this one are in it, too
+        return []
+    return [
+        f"Others used the machine: {busiest:.0f} processes wanted to run on {cores} cores when a "
+        "point began. All times, α and β are too long; measure again when it is free."
+    ]
+
+
+def _notes(
+    folder: StudyFolder,
+    records: Sequence[Record],
+    rows: Sequence[Row],
+    outlooks: dict[str, Outlook],
+) -> list[str]:
+    notes = _busy(records)
     if missing := [point.name for point in folder.missing()]:
         notes.append(f"Not measured, and not drawn: {', '.join(missing)}.")
     if shared := sorted({row.ranks for row in rows if row.oversubscribed}):

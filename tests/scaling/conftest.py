@@ -41,7 +41,7 @@ if failing and failing in point.stem:
     sys.exit("ogg-hpc: the point is not to be measured")
 document = json.loads(Path(folder, "record.json").read_text())
 document |= {"case": point.stem.partition(".")[0], "ranks": int(ranks)}
-document["hosts"] = [{"host": "n1", "ranks": int(ranks), "cores": 2, "gpus": 0}]
+document["hosts"] = [{"host": "n1", "ranks": int(ranks), "cores": 2, "gpus": 0, "load": 0.5}]
 record.write_text(json.dumps(document))
 """
 
@@ -78,7 +78,7 @@ def record():
             seed=1,
             threads=1,
             ranks=ranks,
-            hosts=[{"host": "n1", "ranks": ranks, "cores": 64, "gpus": 0}],
+            hosts=[{"host": "n1", "ranks": ranks, "cores": 64, "gpus": 0, "load": 0.5}],
             steps=10,
             step_seconds=[seconds * 1.1, seconds, seconds * 0.9],
             phases={

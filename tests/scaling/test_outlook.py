@@ -46,7 +46,7 @@ def test_the_work_of_a_rank_grows_as_the_study_says(record, grows, expected):
 
 
 def test_points_with_more_ranks_than_cores_have_no_part(record):
-    crowded = [{"host": "n1", "ranks": 4, "cores": 2, "gpus": 0}]
+    crowded = [{"host": "n1", "ranks": 4, "cores": 2, "gpus": 0, "load": 0.5}]
     fair = [record(1, 1.0), record(2, 0.5)]
     assert outlook(STRONG, [*fair, record(4, 9.0, hosts=crowded)], [8], NETWORK) == outlook(
         STRONG, fair, [8], NETWORK

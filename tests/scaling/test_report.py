@@ -16,7 +16,7 @@ PLOTS = ("time.png", "speed-up.png", "efficiency.png", "shares.png", "bytes.png"
 def measured(folder, record):
     """A study of which one case is measured, on more ranks than cores at P = 4."""
     for point in folder.points[:3]:
-        hosts = [{"host": "n1", "ranks": point.ranks, "cores": 2, "gpus": 0}]
+        hosts = [{"host": "n1", "ranks": point.ranks, "cores": 2, "gpus": 0, "load": 0.5}]
         made = record(point.ranks, 1.0 if point.ranks == 1 else 0.625, hosts=hosts)
         write_record(folder.record_file(point), made)
     return folder
@@ -89,9 +89,19 @@ def test_one_rank_alone_is_a_report_too(folder, record):
     assert "bytes.png" not in {path.name for path in report.files}
 
 
+def test_a_machine_that_others_use_is_told(folder, record):
+    hosts = [{"host": "n1", "ranks": 1, "cores": 2, "gpus": 0, "load": 14.2}]
+    write_record(folder.record_file(folder.points[0]), record(1, hosts=hosts))
+    assert (
+        write_report(folder)
+        .notes[0]
+        .startswith("Others used the machine: 14 processes wanted to run on 2 cores")
+    )
+
+
 def test_shared_gpus_are_as_bad_as_shared_cores(record):
     def on(gpus):
-        return record(4, hosts=[{"host": "n1", "ranks": 4, "cores": 64, "gpus": gpus}])
+        return record(4, hosts=[{"host": "n1", "ranks": 4, "cores": 64, "gpus": gpus, "load": 0.5}])
 
     assert [on(gpus).oversubscribed for gpus in (0, 2, 4)] == [False, True, False]
 
