@@ -19,7 +19,8 @@ from ogg_hpc.search.evaluate import Evaluation, Row, evaluate
 from ogg_hpc.search.evaluation_tables import rows_from_csv, rows_to_csv
 from ogg_hpc.search.methods import Search, exact_method
 from ogg_hpc.search.settings import SolveSettings
-from ogg_hpc.training.run import CHECKPOINT, RECORD, train
+from ogg_hpc.training.folder import CHECKPOINTS, RECORD
+from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import GraphSource, load_train_settings
 
 FAMILIES = {"ER": "er:n={nodes},p=0.15", "BA": "ba:n={nodes},d=4"}
@@ -125,7 +126,7 @@ class LearningCurves:
         )
         folder.mkdir(parents=True, exist_ok=True)
         # A finished run makes no step: it is checked that its settings are these.
-        resume = (folder / CHECKPOINT).exists()
+        resume = (folder / CHECKPOINTS).exists()
         say(f"{'resuming' if resume else 'training'} {folder}")
         with open(folder / "log", "a") as log, contextlib.redirect_stderr(log):
             train(self.comm, settings, folder, resume=resume)

@@ -13,7 +13,7 @@ training runs of several seeds, in a band from the best to the worst; those of f
 All covers, also those of the paper's policy, are counted without their redundant nodes.
 
 Times by the number of ranks are those of --records (files such as benchmarks/engines.json and
-benchmarks/training.json, or lists as `step_times.py` writes them), and of this machine with 1, 2,
+benchmarks/training.json, or lists as `step_times.py` reads them), and of this machine with 1, 2,
 ... ranks up to its cores; where there were more ranks than cores, none is drawn.
 
     python scripts/reproduce_paper.py --output figures
@@ -23,6 +23,7 @@ benchmarks/training.json, or lists as `step_times.py` writes them), and of this 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -38,12 +39,9 @@ from step_times import (
     StepTime,
     measure_step_times,
     read_step_times,
-    write_step_times,
 )
 
 from ogg_hpc.errors import OggError
-from ogg_hpc.graphs.generators import erdos_renyi
-from ogg_hpc.graphs.shards import write_store
 from ogg_hpc.runtime.extras import check_plot
 from ogg_hpc.runtime.files import write_whole
 from ogg_hpc.runtime.launch import start
@@ -51,7 +49,7 @@ from ogg_hpc.search.collection import listed
 from ogg_hpc.search.evaluate import Evaluation, evaluate
 from ogg_hpc.search.methods import Search
 from ogg_hpc.search.settings import SolveSettings
-from ogg_hpc.training.run import LAST
+from ogg_hpc.training.folder import LAST
 
 # The summary is a record such as those of the benchmarks.
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
@@ -309,28 +307,20 @@ class Figures:
 
     def _measured(self) -> list[StepTime]:
         """Return what is timed on this machine, once."""
-        wanted = [
-            (INFERENCE, *self._random(self._scale.inferred)),
-            (TRAINING, *self._random(self._scale.trained)),
-        ]
+        inferred, trained = self._scale.inferred, self._scale.trained
+        wanted = [(INFERENCE, *_random(inferred)), (TRAINING, *_random(trained))]
         if self._graph is not None:
-            wanted.append((INFERENCE, self._graph.stem, self._graph))
-        path = self._folder / "step-times.json"
-        times = read_step_times(path) if path.exists() else []
-        known = {(each.step, each.graph) for each in times}
-        missing = [each for each in wanted if each[:2] not in known]
-        if missing:
-            say("timing steps")
-            times += measure_step_times(missing, self._scale.engines)
-            write_step_times(path, times)
+            wanted.append((INFERENCE, self._graph.stem, str(self._graph)))
+        times = []
+        for step, name, graph in wanted:
+            folder = self._folder / "steps" / re.sub(r"\W+", "-", f"{step} {name}")
+            times += measure_step_times(step, name, graph, self._scale.engines, folder)
         return times
 
-    def _random(self, n: int) -> tuple[str, Path]:
-        """Return the name and the file of a random graph."""
-        path = self._folder / "graphs" / f"er-{n}.h5"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_store(path, [erdos_renyi(n, 0.15, 1)])
-        return f"ER {n:,}, p = 0.15", path
+
+def _random(n: int) -> tuple[str, str]:
+    """Return what a random graph of n nodes is called, and how it is made."""
+    return f"ER {n:,}, p = 0.15", f"er:n={n},p=0.15,seed=1"
 
 
 FIGURES = ("fig6", "fig7", "fig8", "fig9", "fig10", "fig11")

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.errors import InputError, MissingExtraError, OggError
-from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.errors import InputError, OggError
+from ogg_hpc.scaling.folder import plan_folder
+from ogg_hpc.scaling.launcher import MPIEXEC
+from ogg_hpc.scaling.run import run_points
+from ogg_hpc.scaling.study import Case, Study
 
 ENGINES = ("reference", "scalar")
 INFERENCE, TRAINING = "inference", "training"
-# Training steps that are timed, after as many others that fill the replay buffer.
-_TIMED = 20
+_TIMED = 16  # steps in each repeat
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class StepTime:
 
 
 def read_step_times(path: Path) -> list[StepTime]:
-    """Read a list that `write_step_times` has written, or a record of ``benchmarks/``.
+    """Read a JSON list of objects like `StepTime`, or a record of ``benchmarks/``.
 
     Raises
     ------
@@ -65,12 +64,6 @@ def read_step_times(path: Path) -> list[StepTime]:
         raise InputError(path, f"no list of times of steps ({error})") from None
 
 
-def write_step_times(path: Path, times: Iterable[StepTime]) -> None:
-    """Write times as a JSON list of objects with the attributes of `StepTime`."""
-    with write_whole(path) as temporary:
-        temporary.write_text(json.dumps([asdict(each) for each in times], indent=1) + "\n")
-
-
 def _from_benchmark(record: dict[str, Any]) -> Iterator[StepTime]:
     """Yield what engines.json and training.json hold: steps on one rank."""
     cores = record["machine"]["cores"]
@@ -85,16 +78,20 @@ def _from_benchmark(record: dict[str, Any]) -> Iterator[StepTime]:
 
 
 def measure_step_times(
-    graphs: Iterable[tuple[str, str, Path]], engines: Iterable[str]
-) -> Iterator[StepTime]:
-    """Time steps on this machine, with 1, 2, ... ranks up to its cores.
+    step: str, name: str, graph: str, engines: Iterable[str], folder: Path
+) -> list[StepTime]:
+    """Time steps on this machine, with 1, 2, ... ranks up to its cores, by a scaling study.
 
     Parameters
     ----------
-    graphs
-        What is timed, the graph's name, and its file.
+    step
+        `INFERENCE` or `TRAINING`.
+    name, graph
+        What the graph is called, and what a case of a study calls it.
     engines
         Of `ENGINES`.
+    folder
+        Where the study is kept; what it holds is not measured again.
 
     Raises
     ------
@@ -102,50 +99,16 @@ def measure_step_times(
         A run that failed, or no mpiexec.
     """
     cores = len(os.sched_getaffinity(0))
-    time = {INFERENCE: _inference, TRAINING: _training}
-    for step, name, path in graphs:
-        for engine in engines:
-            for ranks in range(1, cores + 1):
-                seconds = time[step](ranks, path, engine)
-                yield StepTime(step, name, engine, ranks, cores, seconds)
+    cases = (Case(kind=step, graph=graph, engine=engine, steps=_TIMED) for engine in engines)
+    study = Study(ranks=tuple(range(1, cores + 1)), device="cpu", cases=tuple(cases))
+    planned = plan_folder(study, folder)
+    for point, failure in run_points(planned, MPIEXEC, _say).items():
+        raise OggError(f"{point}: {failure}")
+    return [
+        StepTime(step, name, each.engine, each.ranks, cores, each.seconds)
+        for each in planned.records()
+    ]
 
 
-def _inference(ranks: int, graph: Path, engine: str) -> float:
-    """Return the median of the first 100 steps of a solve, one node a step."""
-    how = ["--policy", "mvc-s2v", "--engine", engine, "--select", "one", "--no-reduce"]
-    with tempfile.TemporaryDirectory() as folder:
-        record = _run(ranks, "solve", graph, *how, "--output", f"{folder}/cover.json")
-    return float(record["step_seconds"]["first_100_median"])
-
-
-def _training(ranks: int, graph: Path, engine: str) -> float:
-    """Return the mean of the last steps of a short run with the paper's settings."""
-    settings = {
-        "train": f"[{{path = '{graph.resolve()}'}}]",
-        # Times are noted where a policy is tested; a tiny graph makes that a matter of moments.
-        "validation": "[{family = 'ba', nodes = 5, d = 1, count = 1}]",
-        "learning.engine": engine,
-        "learning.steps": 2 * _TIMED,
-        "output.evaluate_every": _TIMED,
-        "output.tensorboard": "false",
-    }
-    assignments = [text for key, value in settings.items() for text in ("--set", f"{key}={value}")]
-    with tempfile.TemporaryDirectory() as folder:
-        run = Path(folder) / "run"
-        _run(ranks, "train", "paper", *assignments, "--output", run)
-        lines = (run / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
-    moments = [line["seconds"] for line in map(json.loads, lines) if "seconds" in line]
-    return float(moments[-1] - moments[-2]) / _TIMED
-
-
-def _run(ranks: int, *arguments: object) -> dict[str, Any]:
-    """Return the record that a command of ``ogg-hpc`` prints."""
-    mpiexec = shutil.which("mpiexec")
-    if ranks > 1 and mpiexec is None:
-        raise MissingExtraError("mpiexec", "mpi")
-    launcher = [mpiexec, "-n", ranks] if ranks > 1 else []
-    command = [*launcher, sys.executable, "-m", "ogg_hpc", *arguments, "--json", "--device", "cpu"]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
-    if done.returncode:
-        raise OggError(f"{' '.join(map(str, command))}: {done.stderr}")
-    return dict(json.loads(done.stdout))
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
