@@ -194,7 +194,7 @@ def lasting_values(path: Path) -> list[dict[str, Any]]:
     """Return the objects of a file, one a line or one in all, without what the clock decides."""
     text = path.read_text(encoding="utf-8")
     objects = [json.loads(text)] if path.suffix == ".json" else map(json.loads, text.splitlines())
-    clock = {"seconds", "folder", "collectives", "peak_memory_bytes"}
+    clock = {"seconds", "phases", "folder", "collectives", "peak_memory_bytes"}
     return [{key: value for key, value in each.items() if key not in clock} for each in objects]
 
 
