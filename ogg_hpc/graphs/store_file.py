@@ -104,7 +104,14 @@ def write_store(
             }
             # HDF5 keeps checksums of its own metadata, but not of the values of attributes.
             for name, value in {**header, "checksum": checksum_of(header)}.items():
-                file.attrs[name] = value
+                # Of fixed length: others lie in a heap without checksums, and HDF5 reads some
+                # damaged heaps for ever.
+                if isinstance(value, str):
+                    text = value.encode()
+                    kind_of_text = h5py.string_dtype("utf-8", max(1, len(text)))
+                    file.attrs.create(name, text, dtype=kind_of_text)
+                else:
+                    file.attrs[name] = value
 
 
 def _checked_after_each(graphs: Iterable[Graph], check: Callable[[], None]) -> Iterator[Graph]:
@@ -212,10 +219,7 @@ class StoreFile:
 
     def _open(self) -> None:
         try:
-            stored = {
-                name: value.item() if isinstance(value, np.generic) else value
-                for name, value in self.file.attrs.items()
-            }
+            stored = {name: _plain(value) for name, value in self.file.attrs.items()}
         except (OSError, RuntimeError, KeyError, ValueError) as error:
             raise InputError(self.path, f"its attributes are damaged ({error})") from error
         if stored.get("format") != FORMAT:
@@ -324,6 +328,12 @@ class StoreFile:
                 raise InputError(self.path, f"a label is not UTF-8 ({error})") from error
             return np.array(names, dtype=np.str_)
         return None
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of an attribute as Python's own kind; files from before have strings."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    return plain.decode() if isinstance(plain, bytes) else plain
 
 
 def checksum_of(content: Mapping[str, Any]) -> str:

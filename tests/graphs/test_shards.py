@@ -202,6 +202,15 @@ def test_a_flipped_bit_is_never_read_as_another_graph(
         assert_same(found, graph)
 
 
+def test_texts_of_a_store_lie_where_checksums_are(tmp_path: Path) -> None:
+    path = tmp_path / "graph.h5"
+    attributes = {"source": "", "licence": "¡Sí! — 自由", "seed": 3}
+    write_store(path, [labelled(True)], attributes)
+    with GraphStore(path) as store:
+        assert store.attributes == attributes
+    assert b"GCOL" not in path.read_bytes()  # HDF5's heap
+
+
 def test_reading_damage_raises_an_input_error(tmp_path: Path) -> None:
     path = tmp_path / "graph.h5"
     write_store(path, [labelled(False)])
