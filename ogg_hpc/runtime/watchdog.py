@@ -55,12 +55,17 @@ class Watchdog:
         # Within one namespace of processes their numbers mean the same; containers may have some.
         spaces = machine.allgather(os.readlink("/proc/self/ns/pid"))
         node = machine.Split(spaces.index(spaces[machine.Get_rank()]), machine.Get_rank())
+        # One cell a rank, for the number of the call in which it waits, or 0.
+        board = _shared_cells(node, node.Get_size() + 1)
+        if board is None:
+            node.Free()
+            node = MPI.COMM_SELF.Dup()
+            board = memoryview(bytearray(16)).cast("q")
+        self._board = board
         self._slot = node.Get_rank()
-        self._one_node = world.Get_size() == node.Get_size()
+        self._sees_all = world.Get_size() == node.Get_size()
         self._ranks: list[int] = node.allgather(self._rank)
         self._pids: list[int] = node.allgather(os.getpid())
-        # One cell a rank, for the number of the call in which it waits, or 0.
-        self._board = _shared_cells(node, len(self._ranks) + 1)
         node.Free()
         machine.Free()
         self._name = ""
@@ -150,31 +155,44 @@ class Watchdog:
         if missing:
             ranks = ", ".join(f"rank {self._ranks[i]} ({state})" for i, state in missing.items())
             reason = f"on this node ({host}) it misses {ranks}"
-        elif self._one_node:
+        elif self._sees_all:
             reason = "all ranks wait, but in different collectives: please report this"
         else:
-            reason = f"all ranks of this node ({host}) wait: a missing one is on another node"
+            reason = (
+                f"all ranks that it sees on this node ({host}) wait: a missing one is on another "
+                "node, or in another container"
+            )
         return (
             f"rank {self._rank} has waited {waited:.0f} s in {self._name}, so the job ends; "
             f"{reason}. If ranks are only slow, allow more by --timeout SECONDS, or 0 for no limit"
         )
 
 
-def _shared_cells(node: Any, number: int) -> memoryview:
-    """Return cells of eight bytes that the ranks of a node share (collective).
+def _shared_cells(node: Any, number: int) -> memoryview | None:
+    """Return cells of eight bytes that the ranks of a node share; None if they cannot (collective).
 
-    They lie in a file that has no name, so that nothing is ever left of it. (A window of MPI
-    would do as well, but for the warnings that Open MPI prints without the network it expects.)
+    They lie in a file that has no name any more when all have opened it. By its name alone do
+    ranks find it that are each in a container of their own. (A window of MPI would do as well,
+    but for the warnings that Open MPI prints without the network it expects.)
     """
-    folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
-    with tempfile.TemporaryFile(dir=folder) as own:
-        own.write(bytes(8 * number))
-        own.flush()
-        place = node.bcast(f"/proc/{os.getpid()}/fd/{own.fileno()}", 0)
-        with open(place, "rb+") as shared:
-            cells = memoryview(mmap.mmap(shared.fileno(), 8 * number)).cast("q")
-        node.Barrier()  # all have it open
-    return cells
+    own = None
+    with suppress(OSError):
+        if node.Get_rank() == 0:
+            own = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed below
+                prefix="ogg-hpc-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+            )
+            own.write(bytes(8 * number))
+            own.flush()
+    path = node.bcast(own and own.name, 0)
+    cells = None
+    with suppress(OSError):
+        if path is not None:
+            with open(path, "rb+") as shared:
+                cells = memoryview(mmap.mmap(shared.fileno(), 8 * number)).cast("q")
+    opened = node.allgather(cells is not None)
+    if own is not None:
+        own.close()
+    return cells if all(opened) else None
 
 
 def process_state(pid: int) -> str:

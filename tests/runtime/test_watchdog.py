@@ -55,9 +55,9 @@ COLLECTIVES = {
 def end_of(run_ranks, tmp_path):
     """Run a script that has a communicator with a timeout of a second."""
 
-    def run(text, ranks=3, variables=None):
+    def run(text, ranks=3, variables=None, first=""):
         script = tmp_path / "script.py"
-        script.write_text(PRELUDE + text)
+        script.write_text(first + PRELUDE + text)
         return run_ranks(ranks, [script], limit=30, variables=variables)
 
     return run
@@ -111,6 +111,40 @@ def test_a_missing_rank_of_another_node_is_said_to_be_there(end_of, mpiexec):
     run = end_of("stop(0)\ncomm.barrier()", variables=nodes)
     assert run.returncode == 124
     assert "a missing one is on another node" in messages(run)[0]
+
+
+def test_ranks_in_containers_of_their_own_see_one_another(end_of):
+    user_namespace = """
+import ctypes
+import os
+import sys
+
+if ctypes.CDLL(None).unshare(0x10000000):  # CLONE_NEWUSER, as rootless containers do
+    sys.exit("no namespaces")
+"""
+    run = end_of("stop(1)\ncomm.barrier()", first=user_namespace)
+    if "no namespaces" in run.stderr:
+        pytest.skip("this machine allows no namespaces of users")
+    assert run.returncode == 124
+    assert "it misses rank 1 (stopped)" in messages(run)[0]
+
+
+def test_ranks_that_share_no_memory_are_watched_each_by_itself(end_of):
+    no_file = """
+import os
+import ogg_hpc.runtime.watchdog
+
+
+def failing(*_):
+    raise PermissionError
+
+
+if os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")) == "1":
+    ogg_hpc.runtime.watchdog.open = failing
+"""
+    run = end_of("stop(0)\ncomm.barrier()", first=no_file)
+    assert run.returncode == 124
+    assert "a missing one is on another node, or in another container" in messages(run)[0]
 
 
 @pytest.mark.parametrize("method", ["on_root", "on_all"])
