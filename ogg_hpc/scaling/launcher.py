@@ -62,6 +62,16 @@ def launcher_here(environment: Mapping[str, str] = os.environ) -> str:
     return MPIEXEC
 
 
+def step_name(number: int, environment: Mapping[str, str] = os.environ) -> str:
+    """Return a name for a step of a Slurm job that no step before a requeue has had.
+
+    By pmi2 MPICH names its shared memory after it. The numbers of job and step alone are the same
+    after a requeue, and then ranks would take for their own what killed ones have left.
+    """
+    restarts = environment.get("SLURM_RESTART_COUNT", "0")
+    return f"{environment.get('SLURM_JOB_ID', '')}.{restarts}.{number}"
+
+
 def submit_command(scheduler: str) -> str:
     """Return the name of the command that submits the script on its standard input.
 

@@ -12,7 +12,7 @@ from ogg_hpc.errors import OggError, SettingsError, StoppedError
 from ogg_hpc.runtime.signals import noted_signals
 from ogg_hpc.scaling.folder import StudyFolder
 from ogg_hpc.scaling.jobscripts import SCHEDULERS, job_file
-from ogg_hpc.scaling.launcher import LSF, SLURM, launch_command, submit_command
+from ogg_hpc.scaling.launcher import LSF, SLURM, launch_command, step_name, submit_command
 from ogg_hpc.scaling.points import Point
 from ogg_hpc.scaling.records import read_record
 
@@ -105,6 +105,8 @@ def _measure(
         *(str(folder.point_file(point)), "--output", str(record), "--device", study.device),
     ]
     environment = {**os.environ, "OMP_NUM_THREADS": str(study.threads)}
+    if launcher == SLURM:
+        environment["SLURM_PMI2_PMI_JOBID"] = step_name(folder.points.index(point))
     log.parent.mkdir(exist_ok=True)
     with log.open("w", encoding="utf-8") as output:
         code = _until_stopped(command, environment, output.fileno(), stop)

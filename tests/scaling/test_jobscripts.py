@@ -76,10 +76,8 @@ def test_a_job_measures_what_has_no_record_and_goes_on_after_a_failure(folder, s
 
     def run():
         (tmp_path / "started").write_text("")
-        done = subprocess.run(
-            ["bash", path], env={"PATH": "/usr/bin:/bin", "OGG_HPC_SITE": str(site)},
-            capture_output=True, text=True,
-        )  # fmt: skip
+        variables = {"PATH": "/usr/bin:/bin", "OGG_HPC_SITE": str(site), "SLURM_JOB_ID": "17"}
+        done = subprocess.run(["bash", path], env=variables, capture_output=True, text=True)
         started = (tmp_path / "started").read_text().splitlines()
         return done, [line.rpartition("/")[2] for line in started]
 

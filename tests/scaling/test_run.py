@@ -124,6 +124,16 @@ def test_the_launcher_of_the_allocation_is_taken(commands):
     assert launcher_here({}) == MPIEXEC
 
 
+def test_no_step_of_slurm_has_the_name_of_one_before_a_requeue(folder, commands, monkeypatch):
+    names = commands("srun") / "names"
+    (names.parent / "srun").write_text(f'#!/bin/sh\necho "$SLURM_PMI2_PMI_JOBID" >> {names}\n')
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
+    for restarts in ("0", "1"):
+        monkeypatch.setenv("SLURM_RESTART_COUNT", restarts)
+        assert len(run_points(folder, SLURM, print)) == 6
+    assert len(set(names.read_text().split())) == 12
+
+
 @pytest.mark.parametrize(("scheduler", "command"), [("slurm", "sbatch"), ("lsf", "bsub")])
 def test_submitting_hands_over_what_is_missing(folder, stand_in, commands, scheduler, command):
     inputs = commands(command)

@@ -28,9 +28,11 @@ export OMP_NUM_THREADS=@THREADS@
 folder=@FOLDER@
 points=(@POINTS@)
 code=0
-for point in "${points[@]}"; do
-    record=$folder/records/$point.json
+for ((i = 0; i < ${#points[@]}; i++)); do
+    point=${points[i]} record=$folder/records/${points[i]}.json
     [ ! -e "$record" ] || continue
+    # MPICH names its shared memory after this: not as before a requeue, whose ranks were killed.
+    export SLURM_PMI2_PMI_JOBID=$SLURM_JOB_ID.${SLURM_RESTART_COUNT:-0}.$i
     @LAUNCH@ ogg-hpc scale measure "$folder/points/$point.json" \
         --output "$record" --device @DEVICE@ ||
         { echo "not measured: $point" >&2; code=1; }
