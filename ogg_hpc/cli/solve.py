@@ -157,6 +157,7 @@ def run(args: argparse.Namespace) -> int:
 def _solve(args: argparse.Namespace, stop: Stop) -> int:
     comm = start_ranks(args)
     from ogg_hpc.graphs.members import members
+    from ogg_hpc.runtime.files import check_writable
     from ogg_hpc.search.settings import SolveSettings
     from ogg_hpc.search.solve import solve_graph
 
@@ -177,7 +178,13 @@ def _solve(args: argparse.Namespace, stop: Stop) -> int:
         undirected=args.undirected,
         node_weights=args.node_weights,
     )
-    graphs = comm.on_root(lambda: members(args.graph))
+
+    def graphs_to_solve() -> list[str]:
+        if args.output:
+            check_writable(args.output)
+        return members(args.graph)
+
+    graphs = comm.on_root(graphs_to_solve)
     for number, graph in enumerate(graphs, start=1):
         output = Path(args.output) if args.output else _output(graph, args.problem)
         if args.output and graph != args.graph:

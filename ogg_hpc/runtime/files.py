@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -158,15 +157,16 @@ def check_writable(path: str | Path) -> None:
     Raises
     ------
     InputError
-        Its folder cannot be made or written, or the name is that of a folder.
+        Its folder cannot be made or written, or the name is too long or that of a folder.
     """
     path = Path(path)
-    if path.is_dir():
-        raise InputError(path, "cannot be written: it is a folder")
     with writing(path):
+        if path.is_dir():
+            raise InputError(path, "cannot be written: it is a folder")
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
+        temporary = temporary_name(path)
+        temporary.touch()
+        temporary.unlink()
 
 
 def sha256_of_file(path: str | Path) -> str:

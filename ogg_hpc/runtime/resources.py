@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ogg_hpc.errors import InputError
+
 # A cgroup of version 1 without a limit shows the largest multiple of a page.
 _NO_LIMIT = 2**62
 
@@ -58,16 +60,25 @@ def file_system(folder: str | Path, mounts: Path = Path("/proc/self/mountinfo"))
     """Return what a folder is on: its absolute path, the file system's type, its free bytes.
 
     The type is None where it cannot be told.
+
+    Raises
+    ------
+    InputError
+        The folder is gone, or cannot be looked at.
     """
-    folder = Path(folder).resolve()
+    try:
+        path = Path(folder).resolve(strict=True)
+        free = shutil.disk_usage(path).free
+    except OSError as error:
+        raise InputError(folder, f"no folder to work in: {error.strerror}; cd to one") from None
     kind, deepest = None, -1
     for line in _lines(mounts):
         place, _, source = line.partition(" - ")
         point = Path(re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), place.split()[4]))
         # Of several on one mount point the last covers the others.
-        if folder.is_relative_to(point) and len(point.parts) >= deepest:
+        if path.is_relative_to(point) and len(point.parts) >= deepest:
             kind, deepest = source.split()[0], len(point.parts)
-    return {"path": str(folder), "type": kind, "free_bytes": shutil.disk_usage(folder).free}
+    return {"path": str(path), "type": kind, "free_bytes": free}
 
 
 def _lines(path: Path) -> list[str]:

@@ -99,6 +99,15 @@ def test_store_is_solved_graph_by_graph(ogg, here, store, policy, name):
     assert alone["graph"]["nodes"] == 15
 
 
+@pytest.mark.parametrize("graph", ["two.h5", "path.edges"])
+@pytest.mark.parametrize("output", [".", "..", "/", "a" * 260])
+def test_an_output_that_is_no_file_is_one_message(ogg, path_graph, store, graph, output):
+    code, out, err = ogg("solve", graph, "--policy", "min-degree", "--output", output)
+    assert (code, out) == (2, "")
+    (line,) = err.splitlines()
+    assert line.startswith(f"ogg-hpc: {output}: cannot be written: ")
+
+
 def test_solutions_are_named_after_their_graphs(ogg, here, store):
     assert ogg("solve", "two.h5", "--policy", "min-degree")[0] == 0
     assert ogg("solve", "folder:1", "--policy", "min-degree")[0] == 0

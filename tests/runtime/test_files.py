@@ -149,6 +149,13 @@ def test_places_that_cannot_be_written_are_found_before_the_work(tmp_path):
     assert list((tmp_path / "new").iterdir()) == []
 
 
+@pytest.mark.parametrize("length", [256, 250])
+def test_a_name_with_no_room_for_that_of_the_temporary_file_is_refused_at_once(tmp_path, length):
+    with pytest.raises(InputError, match="cannot be written: File name too long"):
+        check_writable(tmp_path / ("a" * length))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_dead_processes_have_left_is_removed(tmp_path):
     with subprocess.Popen([sys.executable, "-c", ""]) as dead:
         pass

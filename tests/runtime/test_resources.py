@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ogg_hpc.errors import InputError
 from ogg_hpc.runtime.resources import (
     compact,
     file_system,
@@ -88,3 +89,13 @@ def test_file_system_of_a_folder(tmp_path):
 
 def test_file_system_of_this_folder_is_known():
     assert file_system(".")["type"]
+
+
+def test_a_folder_that_is_gone_is_told(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    for folder in (".", gone):
+        with pytest.raises(InputError, match="no folder to work in: No such file or directory"):
+            file_system(folder)
