@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -227,8 +228,10 @@ def _modelled(args: argparse.Namespace) -> Any:
         return None
     if args.latency is None or args.bandwidth is None:
         raise SettingsError("a modelled network takes both --latency and --bandwidth")
-    if not (args.latency >= 0 and args.bandwidth > 0):
-        raise SettingsError("--latency must not be negative, and --bandwidth must be positive")
+    if not 0 <= args.latency < math.inf:
+        raise SettingsError("--latency must be finite, and not negative")
+    if not (args.bandwidth > 0 and 1 / args.bandwidth < math.inf):
+        raise SettingsError("--bandwidth must be positive")
     return Network(args.latency, 1 / args.bandwidth, "of the network that was given, not measured")
 
 

@@ -19,7 +19,7 @@ from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.families import is_family
 from ogg_hpc.runtime.files import read_json, write_json
 from ogg_hpc.scaling.points import Point, points_of
-from ogg_hpc.scaling.records import Record, read_record
+from ogg_hpc.scaling.records import MEASURE_AGAIN, Record, read_record
 from ogg_hpc.scaling.study import Study
 
 _STUDY = "study.json"
@@ -66,9 +66,25 @@ class StudyFolder:
         return [point for point in self.points if not self.record_file(point).exists()]
 
     def records(self) -> list[Record]:
-        """Return the records that there are, in the order of the points."""
-        files = map(self.record_file, self.points)
-        return [read_record(file) for file in files if file.exists()]
+        """Return the records that there are, in the order of the points.
+
+        Raises
+        ------
+        InputError
+            One that cannot be read, or that is of another point.
+        """
+        return [self._record(point) for point in self.points if self.record_file(point).exists()]
+
+    def _record(self, point: Point) -> Record:
+        file = self.record_file(point)
+        record = read_record(file)
+        if (record.study, record.case, record.ranks) != (
+            point.study,
+            point.case.label,
+            point.ranks,
+        ):
+            raise InputError(file, f"of another point than {point.name}; {MEASURE_AGAIN}")
+        return record
 
 
 def plan_folder(study: Study, path: str | Path) -> StudyFolder:

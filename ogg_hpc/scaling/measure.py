@@ -55,7 +55,7 @@ def measure(comm: Communicator, point: Point) -> Record:
         engine=work.engine,
         device=comm.device.platform,
         seed=parse_family(point.graph).seed if is_family(point.graph) else None,
-        threads=int(os.environ["OMP_NUM_THREADS"]),
+        threads=environment["ranks"][comm.rank]["threads"],
         ranks=comm.size,
         hosts=_hosts(comm, load),
         steps=windows[0].steps,

@@ -86,13 +86,16 @@ def outlook(
     Returns
     -------
     Outlook or None
-        None without a record of several ranks that have cores of their own.
+        None without a record of several ranks that have cores of their own, or where the steps
+        are so short that communication alone would explain them.
     """
     usable = [record for record in records if not record.oversubscribed]
     if not any(record.ranks > 1 for record in usable):
         return None
     loads = [load_of(record) for record in usable]
     fit = fit_model(loads, [record.seconds for record in usable], measured)
+    if not fit.model.per_entry > 0:
+        return None
     network = modelled or measured
     if fit.determined and modelled is None:
         network = Network(fit.model.latency, fit.model.per_byte, "fitted")

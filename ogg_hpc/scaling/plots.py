@@ -89,7 +89,8 @@ def _times(axes: Any, rows: Sequence[Row], outlooks: dict[str, Outlook]) -> None
             ideal = [each.seconds * each.efficiency for each in model]
             ranks = [each.ranks for each in model]
             axes.plot(ranks, ideal, "--", color=_colour(k), linewidth=0.8)
-    axes.plot([], [], "--", color=_GREY, linewidth=0.8, label="ideal")
+    if outlooks:
+        axes.plot([], [], "--", color=_GREY, linewidth=0.8, label="ideal")
 
 
 def _speed_ups(axes: Any, rows: Sequence[Row], outlooks: dict[str, Outlook]) -> None:
@@ -190,8 +191,10 @@ def _bytes(axes: Any, sending: Sequence[Row]) -> None:
             [label for _, label in known],
             style,
             color=_colour(k),
-            markersize=18 if style == "|" else 7,
-            markeredgewidth=2 if style == "|" else 1,
+            # Those that agree are drawn over one another, and all seen.
+            markerfacecolor="none" if style == "D" else _colour(k),
+            markersize={"o": 7, "|": 18, "D": 10}[style],
+            markeredgewidth=1 if style == "o" else 2,
             label=said,
         )
     axes.set_ylim(len(labels) - 0.5, -0.5)  # the first on top

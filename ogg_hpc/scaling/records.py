@@ -12,6 +12,7 @@ from ogg_hpc.errors import InputError
 from ogg_hpc.runtime.files import read_json, write_json
 
 FORMAT = "ogg-hpc-scaling/1"
+MEASURE_AGAIN = "delete it, and the point is measured again"  # what to do about one that is wrong
 Spread = dict[str, float]  # min, median, max
 
 
@@ -112,9 +113,12 @@ def read_record(path: str | Path) -> Record:
     InputError
         Another file, or one of another version.
     """
-    document = read_json(path, "record")
+    try:
+        document = read_json(path, "record")
+    except InputError as error:
+        raise InputError(path, f"{error.args[1]}; {MEASURE_AGAIN}") from None
     if document.pop("format", None) != FORMAT:
-        raise InputError(path, f"no record of the format {FORMAT}; measure the point again")
+        raise InputError(path, f"no record of the format {FORMAT}; {MEASURE_AGAIN}")
     if set(document) != {each.name for each in fields(Record)}:
-        raise InputError(path, "keys are missing or unknown; measure the point again")
+        raise InputError(path, f"keys are missing or unknown; {MEASURE_AGAIN}")
     return Record(**document)

@@ -78,7 +78,7 @@ def write_report(folder: StudyFolder, up_to: int = 4096, modelled: Network | Non
         [
             times_table(rows),
             *([traffic_table(rows)] if any(row.ranks > 1 for row in rows) else []),
-            *(prediction_table(case, each) for case, each in outlooks.items()),
+            *(prediction_table(case, each) for case, each in outlooks.items() if each.predictions),
         ],
         _notes(folder, records, rows, outlooks),
         write_plots(folder.path, folder.study.name, records, outlooks),
@@ -153,9 +153,11 @@ def _notes(
         notes += _MODEL
     cases = {case.label: case for case in folder.study.cases}
     for label in dict.fromkeys(row.case for row in rows):
+        own = [row for row in rows if row.case == label and not row.oversubscribed]
         if label in outlooks:
-            own = [row for row in rows if row.case == label and not row.oversubscribed]
             notes.append(_model_note(cases[label], own, outlooks[label]))
+        elif any(row.ranks > 1 for row in own):
+            notes.append(f"{label}: communication alone would explain the times, so no model.")
         else:
             notes.append(
                 f"{label}: no point of several ranks that have cores of their own, so no model."

@@ -139,6 +139,14 @@ def test_settings_are_listed(ogg):
         (["run", "none.toml", "--output", "out"], "none.toml: cannot read the settings"),
         (["report", "."], "study.json: no scaling study: No such file or directory"),
         (["run", "study.toml", "--output", "out", "--latency", "1"], "takes both --latency and"),
+        (
+            ["run", "study.toml", "--output", "out", "--latency", "inf", "--bandwidth", "1"],
+            "--latency must be finite",
+        ),
+        (
+            ["run", "study.toml", "--output", "out", "--latency", "1", "--bandwidth", "1e-320"],
+            "--bandwidth must be positive",
+        ),
         (["run", "study.toml", "--output", "out", "--launcher", "true"], "write {ranks} where"),
         (
             ["plan", "study.toml", "--output", "out", "--scheduler", "lsf"],

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from ogg_hpc.errors import InputError, SettingsError
@@ -83,8 +85,18 @@ def test_other_files_are_no_records(record, tmp_path, change, message):
     path = tmp_path / "r.json"
     write_record(path, record())
     path.write_text(change(path.read_text()))
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(
+        InputError, match=f"{message}.*; delete it, and the point is measured again"
+    ):
         read_record(path)
+
+
+@pytest.mark.parametrize("change", [{"study": "large"}, {"case": "train"}, {"ranks": 4}])
+def test_a_record_of_another_point_is_none_of_this_one(folder, record, change):
+    point = folder.points[1]
+    write_record(folder.record_file(point), replace(record(point.ranks), **change))
+    with pytest.raises(InputError, match=r"of another point than search\.p0002; delete it"):
+        folder.records()
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"nodes": 3}'])

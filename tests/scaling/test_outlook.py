@@ -54,6 +54,11 @@ def test_points_with_more_ranks_than_cores_have_no_part(record):
     assert outlook(STRONG, [record(1), record(4, 9.0, hosts=crowded)], [8], NETWORK) is None
 
 
+@pytest.mark.parametrize("points", [((1, 1.0), (2, 1e-9)), ((2, 1e-9), (4, 1e-9))])
+def test_no_model_of_steps_that_communication_alone_would_explain(record, points):
+    assert outlook(STRONG, [record(*point) for point in points], [1, 8], NETWORK) is None
+
+
 def test_three_points_determine_a_network_of_their_own(record):
     # T(P) = 1/P + 0.01 * 2 log2 P + 1e-5 B(P)
     records = [

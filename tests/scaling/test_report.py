@@ -89,6 +89,27 @@ def test_one_rank_alone_is_a_report_too(folder, record):
     assert "bytes.png" not in {path.name for path in report.files}
 
 
+def test_every_network_and_number_of_ranks_gives_a_report(measured):
+    for up_to in (1, 2, 3):
+        for modelled in (None, Network(0.0, 0.0, "given")):
+            tables = write_report(measured, up_to, modelled).tables
+            assert all(table.rows for table in tables)
+
+
+def test_predictions_begin_with_the_least_measured_ranks(measured):
+    measured.record_file(measured.points[0]).unlink()
+    for up_to, rows in ((1, []), (2, ["2"]), (4, ["4"]), (16, ["4", "16"])):
+        tables = write_report(measured, up_to).tables
+        assert [row[0] for table in tables[2:] for row in table.rows] == rows
+
+
+def test_steps_of_which_communication_is_more_than_all_get_a_note(measured, record):
+    hosts = [{"host": "n1", "ranks": 2, "cores": 2, "gpus": 0, "load": 0.5}]
+    write_record(measured.record_file(measured.points[1]), record(2, 1e-9, hosts=hosts))
+    notes = write_report(measured).notes
+    assert any("search: communication alone would explain the times" in note for note in notes)
+
+
 def test_a_machine_that_others_use_is_told(folder, record):
     hosts = [{"host": "n1", "ranks": 1, "cores": 2, "gpus": 0, "load": 14.2}]
     write_record(folder.record_file(folder.points[0]), record(1, hosts=hosts))
