@@ -8,7 +8,7 @@
 # without its suffixes. Stores that exist are checked only.
 
 set -euo pipefail
-at_a_time=$1 stores=$2
+at_a_time=${1:?AT_A_TIME is missing} stores=${2:?STORES is missing}
 export OMP_NUM_THREADS=1
 # Each conversion is one rank of its own, though a launcher may have started this script.
 unset JSM_NAMESPACE_SIZE OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS

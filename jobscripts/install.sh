@@ -12,7 +12,7 @@
 # is the last line that it prints.
 
 set -euo pipefail
-venv=$1 extras=("${@:2}")
+venv=${1:?VENV is missing} extras=("${@:2}")
 extra_list=$(IFS=, && echo "${extras[*]}")
 
 # The `mpi` extra would bring a second MPI, which knows neither the network nor the launcher.

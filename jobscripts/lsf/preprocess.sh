@@ -18,7 +18,7 @@
 #BSUB -o preprocess-%J.out
 
 set -euo pipefail
-[ $# -gt 0 ] || eval "set -- $ARGUMENTS"
+[ $# -gt 0 ] || eval "set -- ${ARGUMENTS:?are missing}"
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/lsf/jsrun.sh
 

@@ -17,7 +17,8 @@
 #BSUB -o scaling-%J.out
 
 set -euo pipefail
-[ $# -gt 0 ] || eval "set -- $ARGUMENTS"
+[ $# -gt 0 ] || eval "set -- ${ARGUMENTS:?are missing}"
+study=${1:?STUDY.toml is missing} folder=${2:?DIR is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 
-ogg-hpc scale run "$1" --output "$2" "${@:3}"
+ogg-hpc scale run "$study" --output "$folder" "${@:3}"

@@ -7,8 +7,9 @@
 # LIST names a graph a line. The elements of the array, which start at 1, deal the lines out among
 # themselves, and each element among the GPUs of its nodes, so that any number of elements fits any
 # number of graphs. A graph that cannot be solved does not keep the others. Graphs with a record are
-# left out: submit the same line again to solve what is missing, whether it failed or time ran out.
-# One RESULTS is for one set of options.
+# left out: submit the same line again to solve what is missing, whether it failed or time ran out:
+# a solve that a signal has stopped leaves its best solution, but no record. One RESULTS is for one
+# set of options.
 #
 # To change: the size of the array, time.
 # Leaves behind, in RESULTS, for each graph: NAME.record.json, the record of the solve, and
@@ -22,8 +23,8 @@
 #BSUB -o solve-array-%J_%I.out
 
 set -euo pipefail
-[ $# -gt 0 ] || eval "set -- $ARGUMENTS"
-list=$1 results=$2 options=("${@:3}")
+[ $# -gt 0 ] || eval "set -- ${ARGUMENTS:?are missing}"
+list=${1:?LIST is missing} results=${2:?RESULTS is missing} options=("${@:3}")
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/lsf/jsrun.sh
 
@@ -39,7 +40,8 @@ solve_share() {
         [ ! -e "$name.record.json" ] || continue
         if step -n1 -a1 -g1 -c"$CORES_PER_GPU" -brs -EOMP_NUM_THREADS="$CORES_PER_GPU" \
             ogg-hpc solve "${graphs[i]}" "${options[@]}" \
-            --output "$name.solution.json" --json >"$name.part"; then
+            --output "$name.solution.json" --json >"$name.part" &&
+            ! grep -Eq '"stopped": ?"signal"' "$name.part"; then
             mv "$name.part" "$name.record.json"
         else
             code=1

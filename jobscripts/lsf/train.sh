@@ -20,8 +20,8 @@
 #BSUB -o train-%J.out
 
 set -euo pipefail
-[ $# -gt 0 ] || eval "set -- $ARGUMENTS"
-config=$1 run=$2
+[ $# -gt 0 ] || eval "set -- ${ARGUMENTS:?are missing}"
+config=${1:?CONFIG is missing} run=${2:?RUN is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/lsf/jsrun.sh
 

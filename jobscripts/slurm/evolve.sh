@@ -31,7 +31,7 @@
 #SBATCH --requeue
 
 set -euo pipefail
-config=$1 run=$2
+config=${1:?CONFIG is missing} run=${2:?RUN is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/slurm/srun.sh
 train=(ogg-hpc train "$config" --resume "$run" "${@:3}")

@@ -22,6 +22,7 @@
 #SBATCH --output=%x-%j.out
 
 set -euo pipefail
+study=${1:?STUDY.toml is missing} folder=${2:?DIR is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 
-ogg-hpc scale run "$1" --output "$2" "${@:3}"
+ogg-hpc scale run "$study" --output "$folder" "${@:3}"

@@ -6,7 +6,8 @@
 # LIST names a graph a line. The tasks of the array deal the lines out among themselves, so that
 # any number of tasks fits any number of graphs. A graph that cannot be solved does not keep a
 # task from the others. Graphs with a record are left out: submit the same line again to solve
-# what is missing, whether it failed or time ran out. One RESULTS is for one set of options.
+# what is missing, whether it failed or time ran out: a solve that a signal has stopped leaves its
+# best solution, but no record. One RESULTS is for one set of options.
 #
 # To change: the size of the array, ranks and cores a task (--gpus-per-task=0 for no GPU), time.
 # Leaves behind, in RESULTS, for each graph: NAME.record.json, the record of the solve, and
@@ -25,7 +26,7 @@
 #SBATCH --output=%x-%A_%a.out
 
 set -euo pipefail
-list=$1 results=$2
+list=${1:?LIST is missing} results=${2:?RESULTS is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/slurm/srun.sh
 
@@ -37,7 +38,8 @@ for ((i = task; i < ${#graphs[@]}; i += SLURM_ARRAY_TASK_COUNT)); do
     name=$results/${graphs[i]//\//%}
     [ ! -e "$name.record.json" ] || continue
     if step ogg-hpc solve "${graphs[i]}" "${@:3}" \
-        --output "$name.solution.json" --json >"$name.part"; then
+        --output "$name.solution.json" --json >"$name.part" &&
+        ! grep -Eq '"stopped": ?"signal"' "$name.part"; then
         mv "$name.part" "$name.record.json"
     else
         code=1

@@ -22,7 +22,7 @@
 #SBATCH --output=%x-%j.out
 
 set -euo pipefail
-config=$1 run=$2
+config=${1:?CONFIG is missing} run=${2:?RUN is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/slurm/srun.sh
 

@@ -1,0 +1,73 @@
+"""What jobscripts make of missing arguments and of a solve that a signal has stopped."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = [
+    ROOT / "jobscripts" / name
+    for name in (
+        *("slurm/train.sh", "slurm/evolve.sh", "slurm/scaling.sh", "slurm/solve-array.sh"),
+        *("lsf/train.sh", "lsf/evolve.sh", "lsf/scaling.sh", "lsf/solve-array.sh", "lsf/solve.sh"),
+        *("lsf/preprocess.sh", "convert.sh", "install.sh"),
+    )
+]
+
+# Stands for srun and jsrun: starts what follows their options.
+LAUNCHER = '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"\n'
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_a_missing_argument_is_named_before_anything_is_done(script, tmp_path):
+    environment = {"PATH": os.environ["PATH"], "OGG_HPC_SITE": str(tmp_path / "none.sh")}
+    done = subprocess.run(
+        ["bash", script], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode != 0
+    [message] = done.stderr.splitlines()
+    assert message.endswith((" is missing", " are missing"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(params=["slurm", "lsf"])
+def solve_array(request, tmp_path):
+    """Run solve-array.sh on the list ``list.txt`` with a solver that prints ``answer``."""
+    (tmp_path / "jobscripts").symlink_to(ROOT / "jobscripts")
+    (tmp_path / "site.sh").touch()
+    (tmp_path / "hosts").write_text("launch\nnode\n")
+    (tmp_path / "bin").mkdir()
+    commands = {"srun": LAUNCHER, "jsrun": LAUNCHER, "ogg-hpc": "#!/bin/sh\nexec cat answer\n"}
+    for name, text in commands.items():
+        command = tmp_path / "bin" / name
+        command.write_text(text)
+        command.chmod(0o755)
+    environment = {
+        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
+        "OGG_HPC_SITE": "./site.sh",
+        "SLURM_JOB_ID": "1",
+        **{f"SLURM_ARRAY_TASK_{name}": "0" for name in ("ID", "MIN")},
+        **{f"SLURM_ARRAY_TASK_{name}": "1" for name in ("STEP", "COUNT")},
+        "LSB_DJOB_HOSTFILE": "hosts",
+        "LSB_JOBINDEX": "1",
+        "LSB_JOBINDEX_END": "1",
+    }
+
+    def run():
+        command = ["bash", f"jobscripts/{request.param}/solve-array.sh", "list.txt", "results"]
+        return subprocess.run(command, cwd=tmp_path, env=environment).returncode
+
+    return run
+
+
+def test_a_solve_that_was_stopped_by_a_signal_is_solved_again(solve_array, tmp_path):
+    (tmp_path / "list.txt").write_text("graphs/a b.mtx\n")
+    record = tmp_path / "results" / "graphs%a b.mtx.record.json"
+    for stopped, code, done in (("signal", 1, False), (None, 0, True), ("signal", 0, True)):
+        (tmp_path / "answer").write_text(json.dumps({"objective": 3, "stopped": stopped}) + "\n")
+        assert solve_array() == code
+        assert record.exists() == done
+    assert json.loads(record.read_text())["stopped"] is None
