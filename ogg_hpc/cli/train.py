@@ -93,7 +93,7 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train (collective)."""
     with noted_signals() as stop:  # before the seconds that imports take
-        if args.resume and promised_rank() == 0:
+        if args.resume and not args.settings and promised_rank() == 0:
             # At once: whatever fails from here on must not look like a run to be submitted again.
             with suppress(InputError):  # told below, where all ranks hear of it
                 remove_marker(Path(args.resume))

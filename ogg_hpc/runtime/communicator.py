@@ -91,6 +91,10 @@ class Communicator:
         self.trace: Trace = NO_TRACE
         self._staging: dict[str, NDArray[np.uint8]] = {}
 
+    def keep_trace(self, trace: Trace) -> None:
+        """Note in a trace from now on what this rank does when."""
+        self.trace = trace
+
     # Collectives on buffers.
 
     def allreduce(self, array: Any, op: str = "sum") -> Any:
@@ -454,6 +458,12 @@ class MPICommunicator(Communicator):
         self._watchdog = watchdog
         self._peers = watchdog.peers(mpi) if watchdog is not None else ()
         node.Free()
+
+    def keep_trace(self, trace: Trace) -> None:
+        """See `Communicator.keep_trace`; a watchdog that ends the job writes the trace, too."""
+        super().keep_trace(trace)
+        if self._watchdog is not None:
+            self._watchdog.trace = trace
 
     def broadcast_object(self, value: T, root: int = 0) -> T:
         """Return the root's object on every rank."""

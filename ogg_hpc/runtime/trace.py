@@ -51,6 +51,9 @@ class Trace:
     def add(self, category: str, name: str, start: float, end: float, **args: Any) -> None:
         """Note what began and ended at two values of `time.perf_counter`."""
 
+    def write(self) -> None:
+        """Write this rank's file, whole or not at all."""
+
 
 NO_TRACE = Trace()
 
@@ -109,7 +112,7 @@ class RecordingTrace(Trace):
             left_out.seconds += end - start
 
     def write(self) -> None:
-        """Write this rank's file, whole or not at all."""
+        """See `Trace.write`."""
         document = {
             "traceEvents": [*self._names(), *map(self._event, self._spans)],
             "displayTimeUnit": "ms",
@@ -170,11 +173,11 @@ def profiled(comm: Communicator, folder: str | Path | None) -> Iterator[None]:
         yield
         return
     trace = RecordingTrace(comm, Path(folder))
-    comm.trace = trace
+    comm.keep_trace(trace)
     try:
         yield
     finally:
-        comm.trace = NO_TRACE
+        comm.keep_trace(NO_TRACE)
         trace.write()
 
 

@@ -20,6 +20,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ogg_hpc.errors import InputError
+from ogg_hpc.runtime.trace import NO_TRACE, Trace
+
 TIMEOUT = 3600.0  # seconds
 EXIT_CODE = 124  # as of the command `timeout`
 
@@ -44,6 +47,11 @@ class Watchdog:
         The ``mpi4py.MPI.Intracomm`` of all ranks.
     timeout
         Seconds.
+
+    Attributes
+    ----------
+    trace : Trace
+        What is written before the job ends, with the collective that did not.
     """
 
     def __init__(self, world: Any, timeout: float) -> None:
@@ -71,6 +79,7 @@ class Watchdog:
         self._name = ""
         self._peers: tuple[int, ...] = ()
         self._calls = self._depth = 0
+        self.trace: Trace = NO_TRACE
         threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
 
     def peers(self, mpi: Any) -> tuple[int, ...]:
@@ -129,6 +138,10 @@ class Watchdog:
     def _end(self, waited: float) -> None:
         """Say what is known, unless another rank has said it, and end the job."""
         missing = self._missing()
+        # A thread, as the file system may be what hangs.
+        writing = threading.Thread(target=self._write_trace, args=[waited], daemon=True)
+        writing.start()
+        writing.join(_GRACE)
         # The first of a node with a missing rank speaks at once, nodes that know less only later.
         time.sleep(min(20.0, 0.2 * self._slot if missing else 2 + 0.2 * self._rank))
         force = threading.Timer(_GRACE, self._force, [missing])
@@ -141,6 +154,13 @@ class Watchdog:
             # Other levels of threads allow no call while the main thread is inside one.
             if self._MPI.Query_thread() == self._MPI.THREAD_MULTIPLE:
                 self._MPI.COMM_WORLD.Abort(EXIT_CODE)
+
+    def _write_trace(self, waited: float) -> None:
+        now = time.perf_counter()
+        # Under a name of its own it is kept, however many calls there were before.
+        self.trace.add("collective", f"{self._name}, without end", now - waited, now)
+        with suppress(InputError):
+            self.trace.write()
 
     def _force(self, missing: dict[int, str]) -> None:
         """End this process, for a launcher that does not, and the stopped ones of this node."""

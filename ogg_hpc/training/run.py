@@ -197,10 +197,12 @@ class _Run:
         output, steps = self._settings.output, self._settings.steps
         if step > self._saved_step:
             due = due or step % output.checkpoint_every == 0 or step == steps
+        if not number and not due:
+            return
         with self._clock("checkpoint"):
             if number:
                 self._stop(step, Signals(number), max_requeues)
-            elif due:
+            else:
                 self._save(step)
 
     def _due(self, step: int) -> bool:
@@ -218,11 +220,11 @@ class _Run:
         self.progress.first_objectives = self._learner.evaluation.first_objectives()
         state = self._learner.state()
 
-        def commit(files: RunFolder) -> None:
+        def write(files: RunFolder) -> None:
             assert state is not None
             files.commit(self.progress, state)
 
-        self._files.do(commit)
+        self._files.do(write)
         self._saved_step, self._saved_at = step, time.monotonic()
 
     def _stop(self, step: int, signal: Signals, max_requeues: int) -> None:

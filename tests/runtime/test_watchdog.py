@@ -113,6 +113,24 @@ def test_a_missing_rank_of_another_node_is_said_to_be_there(end_of, mpiexec):
     assert "a missing one is on another node" in messages(run)[0]
 
 
+def test_traces_show_what_was_waited_for(end_of, tmp_path, read_trace):
+    run = end_of(
+        f"""
+from ogg_hpc.runtime.trace import profiled
+
+with profiled(comm, {str(tmp_path / "profile")!r}):
+    comm.allreduce(np.ones(2))
+    stop(1)
+    comm.allreduce(np.ones(2))
+""",
+        ranks=2,
+    )
+    assert run.returncode == 124
+    _, spans = read_trace(tmp_path / "profile" / "rank-00000.json")
+    assert [span["name"] for span in spans] == ["allreduce", "allreduce, without end"]
+    assert spans[1]["dur"] >= 1e6
+
+
 def test_ranks_in_containers_of_their_own_see_one_another(end_of):
     user_namespace = """
 import ctypes

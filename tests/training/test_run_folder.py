@@ -120,3 +120,5 @@ def test_ranks_trace_the_parts_of_a_step(run_ranks, tmp_path, read_trace):
         alone, average = record["phases"]["learn"], record["phases"]["average"]
         assert seconds["learn"] >= alone["min"] + average["min"] - 1e-4
         assert len([span for span in spans if span["name"] == "act"]) == 12
+        # a step that writes none is no checkpoint
+        assert len([span for span in spans if span["name"] == "checkpoint"]) == 1
