@@ -98,7 +98,7 @@ def start(device: str = "auto", gpu_aware: str = "auto", timeout: float = TIMEOU
 
     launcher, size = promise
     if launcher in {name for name, _, _ in _MPIEXEC}:
-        _die_with_parent()
+        die_with_parent()
     try:
         from mpi4py import MPI
     except ImportError as error:
@@ -230,11 +230,15 @@ def _share_cores(ranks: int) -> None:
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores // ranks)))
 
 
-def _die_with_parent() -> None:
-    """Ask Linux to end this rank when its launcher dies, so that no orphans hold the node.
+def die_with_parent(by: signal.Signals = signal.SIGKILL) -> None:
+    """Ask Linux to end this process when the one that started it dies, so that no orphan is left.
 
-    By SIGKILL, which a long compiled call does not delay, nor a stopped process, and which nobody
-    takes for the request to come to an end in time.
+    Parameters
+    ----------
+    by
+        SIGKILL for a rank: a long compiled call does not delay it, nor a stopped process, and
+        nobody takes it for the request to come to an end in time. SIGTERM for a launcher, which
+        then ends its ranks.
     """
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, by)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from ogg_hpc.errors import OggError, SettingsError, StoppedError
+from ogg_hpc.runtime.launch import die_with_parent
 from ogg_hpc.runtime.signals import noted_signals
 from ogg_hpc.scaling.folder import StudyFolder
 from ogg_hpc.scaling.jobscripts import SCHEDULERS, job_file
@@ -121,7 +124,13 @@ def _until_stopped(
     """Run a command; end it where `stop` says so, or where this process fails."""
     try:
         process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            # A launcher left alone would measure beside the next run of the study.
+            preexec_fn=partial(die_with_parent, signal.SIGTERM),
         )
     except OSError as error:
         raise SettingsError(f"{command[0]} cannot be started: {error.strerror}") from None

@@ -10,9 +10,12 @@ from pathlib import Path
 
 from ogg_hpc import settings
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.batch import COLLECTIVES
+from ogg_hpc.graphs.row_block import BALANCE
 from ogg_hpc.runtime.device import DEVICE_KINDS
 from ogg_hpc.scaling.kinds import KINDS
 from ogg_hpc.scaling.sizes import GROWS, check_graph
+from ogg_hpc.search.settings import ENGINES
 from ogg_hpc.settings import misfit, setting
 
 SCALING = ("strong", "weak")
@@ -52,6 +55,9 @@ class Case:
         _one_of("kind", self.kind, KINDS)
         _one_of("scaling", self.scaling, SCALING)
         _one_of("grows", self.grows, GROWS)
+        _one_of("engine", self.engine, ENGINES)
+        _one_of("collective", self.collective, COLLECTIVES)
+        _one_of("balance", self.balance, BALANCE)
         _at_least(1, "steps", self.steps)
         _usable_in_files("name", self.label)
         try:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+ENGINES = ("auto", "reference", "frontier", "scalar")
+
 
 @dataclass(frozen=True)
 class SolveSettings:

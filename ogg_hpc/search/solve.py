@@ -30,10 +30,9 @@ from ogg_hpc.search.policy_search import SearchResult
 from ogg_hpc.search.polish import polish
 from ogg_hpc.search.rollout import best_rollout, rollout
 from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
-from ogg_hpc.search.settings import SolveSettings
+from ogg_hpc.search.settings import ENGINES, SolveSettings
 
 PHASES = ("read", "reduce", "setup", "policy", "polish", "bound", "verify")
-ENGINES = ("auto", "reference", "frontier", "scalar")
 
 
 @dataclass

@@ -1,9 +1,11 @@
 import os
 import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -65,6 +67,32 @@ def test_a_signal_ends_the_point_and_says_what_is_left(folder, tmp_path):
     thread.join()
     with pytest.raises(ProcessLookupError):
         os.kill(int(pid.read_text()), 0)
+
+
+def test_a_launcher_does_not_outlive_the_kill_of_the_run(folder, tmp_path):
+    pid = tmp_path / "pid"
+    script = tmp_path / "waits.py"
+    script.write_text(
+        "import os, pathlib, time\n"
+        f"pathlib.Path({str(tmp_path / 'new')!r}).write_text(str(os.getpid()))\n"
+        f"os.rename({str(tmp_path / 'new')!r}, {str(pid)!r})\n"
+        "time.sleep(600)\n"
+    )
+    program = (
+        "from ogg_hpc.scaling.folder import StudyFolder\n"
+        "from ogg_hpc.scaling.run import run_points\n"
+        f"launcher = '{sys.executable} {script} {{ranks}}'\n"
+        f"run_points(StudyFolder({str(folder.path)!r}), launcher, print)"
+    )
+    run = subprocess.Popen([sys.executable, "-c", program])
+    while not pid.exists():
+        assert run.poll() is None
+        time.sleep(0.01)
+    run.kill()
+    run.wait()
+    launcher = Path("/proc") / pid.read_text() / "stat"
+    while launcher.exists() and launcher.read_text().rpartition(")")[2].split()[0] != "Z":
+        time.sleep(0.01)  # pytest's time limit ends this
 
 
 def test_a_launcher_that_is_not_there_is_named(folder):
