@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from signal import Signals
 from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.cli.options import (
@@ -14,6 +17,7 @@ from ogg_hpc.cli.options import (
     start_ranks,
 )
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.runtime.signals import noted_signals
 
 if TYPE_CHECKING:
     from ogg_hpc.search.collection import Listed
@@ -25,7 +29,9 @@ _DESCRIPTION = """\
 Solve many graphs by several methods and compare what they find: ratios to the best known value,
 mean and worst for each folder, store or generated family. Solutions are verified. Under mpiexec,
 srun or jsrun each rank solves graphs of its own, P at a time; the objectives are the same on every
-number of ranks."""
+number of ranks. A signal (SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGURG) ends the work before the next
+method: the graphs that are done are shown and written, and the exit code is 128 and the signal's
+number. A second SIGINT or SIGTERM acts as usual."""
 
 _EXAMPLES = """\
 examples:
@@ -143,7 +149,14 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Compare, print, write (collective)."""
+    with noted_signals() as came:  # before the seconds that imports take
+        return _evaluate(args, came)
+
+
+def _evaluate(args: argparse.Namespace, came: Callable[[], Signals | None]) -> int:
     comm = start_ranks(args)
+    import numpy as np
+
     from ogg_hpc.search.collection import listed
     from ogg_hpc.search.evaluate import Evaluation, evaluate
     from ogg_hpc.search.evaluation_tables import read_best_known, summarise
@@ -170,15 +183,21 @@ def run(args: argparse.Namespace) -> int:
             args.node_weights,
         )
 
-    rows = evaluate(comm, comm.on_all(prepare))
-    if comm.rank == 0:
+    evaluation = comm.on_all(prepare)
+    rows = evaluate(comm, evaluation, lambda: came() is not None)
+    [number] = comm.agree(np.array([came() or 0], np.int64)).tolist()
+    missing = len(graphs) - len(rows) // len(evaluation.methods)
+    if missing and comm.rank == 0:
+        text = f"{missing} of {_graphs(len(graphs))} left out"
+        print(f"warning: {Signals(number).name} came: {text}", file=sys.stderr)
+    if rows and comm.rank == 0:
         summaries = summarise(rows)
         _write(args, rows, summaries)
         if args.json:
             _print_record(args, comm.size, rows, summaries)
         else:
             _print_table(rows, summaries)
-    return 0
+    return 128 + int(number) if missing else 0
 
 
 def _methods(args: argparse.Namespace, against: list[str]) -> list[Method]:

@@ -15,6 +15,7 @@ from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.runtime.stop import Stop, never
 from ogg_hpc.search.collection import Listed
 from ogg_hpc.search.methods import Found, Method
 
@@ -92,10 +93,12 @@ class Evaluation:
     node_weights: str | None = None
 
 
-def evaluate(comm: Communicator, evaluation: Evaluation) -> list[Row]:
+def evaluate(comm: Communicator, evaluation: Evaluation, stop: Stop = never) -> list[Row]:
     """Compare methods on many graphs (collective).
 
-    Each rank solves every P-th graph on its own, so that P graphs are solved at a time.
+    Each rank solves every P-th graph on its own, so that P graphs are solved at a time. One that
+    is asked to stop, which it looks at before each method, leaves out the graphs that it has not
+    done.
 
     Returns
     -------
@@ -122,12 +125,18 @@ def evaluate(comm: Communicator, evaluation: Evaluation) -> list[Row]:
             for i in mine:
                 show(len(done), evaluation.graphs[i].path)
                 with alone.trace.span("graph", path=evaluation.graphs[i].path):
-                    done.append(_rows(alone, evaluation, problem, evaluation.graphs[i]))
+                    of_graph = _rows(alone, evaluation, problem, evaluation.graphs[i], stop)
+                if of_graph is None:
+                    break
+                done.append(of_graph)
         return done
 
     by_rank = comm.gather_objects(comm.on_all(rows))
     return [
-        row for i in range(len(evaluation.graphs)) for row in by_rank[i % comm.size][i // comm.size]
+        row
+        for i in range(len(evaluation.graphs))
+        for of_graph in by_rank[i % comm.size][i // comm.size :][:1]
+        for row in of_graph
     ]
 
 
@@ -139,12 +148,15 @@ def _check(evaluation: Evaluation) -> Problem:
 
 
 def _rows(
-    comm: Communicator, evaluation: Evaluation, problem: Problem, listed: Listed
-) -> list[Row]:
+    comm: Communicator, evaluation: Evaluation, problem: Problem, listed: Listed, stop: Stop
+) -> list[Row] | None:
+    """Return the rows of a graph, or None when asked to stop before they are there."""
     graph = listed.read(evaluation.file_format, evaluation.undirected, evaluation.node_weights)
     graph = without_unused_weights(graph, problem)
     found: dict[str, Found] = {}
     for method in evaluation.methods:
+        if stop():
+            return None
         with comm.trace.span(method.name):
             found[method.name] = method(comm, graph)
     best_of, tightest = (max, min) if problem.maximize else (min, max)

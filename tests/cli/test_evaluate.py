@@ -1,7 +1,9 @@
 import json
+import signal
 
 import pytest
 
+from ogg_hpc.cli import evaluate
 from ogg_hpc.search.evaluation_tables import rows_from_csv
 
 GRAPHS = ["er:n=14,p=0.3,count=2,seed=5", "ba:n=12,d=2"]
@@ -109,3 +111,52 @@ def test_user_error_on_two_ranks_is_one_message(run_ranks, here):
     assert done.returncode == 2, done.stderr
     assert (done.stdout, done.stderr.count("bad.mtx")) == ("", 1)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("signal", "code"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGUSR1", 138)])
+@pytest.mark.parametrize(("ranks", "left"), [(1, [0]), (2, [0, 1, 2])])
+def test_signal_leaves_the_graphs_that_are_done(run_ranks, here, signal, code, ranks, left):
+    """It comes to the last rank alone, in the first method of its second graph."""
+    script = f"""
+import os, signal, sys
+from ogg_hpc.cli import main
+from ogg_hpc.runtime.launch import promised_rank
+from ogg_hpc.search.methods import Search
+
+solve, calls = Search.__call__, 0
+
+def solve_and_signal(*arguments):
+    global calls
+    calls += 1
+    if promised_rank() == {ranks - 1} and calls == 5:  # after two on a small graph, to warm up
+        os.kill(os.getpid(), signal.{signal})
+    return solve(*arguments)
+
+Search.__call__ = solve_and_signal
+main.main(sys.argv[1:])
+"""
+    family = "er:n=14,p=0.3,count=4,seed=5"
+    methods = ["max-degree", "min-degree"]
+    options = [f"--policy={method}" for method in methods]
+    done = run_ranks(ranks, ["-c", script, "evaluate", family, *options, "--csv", "rows.csv"])
+    assert done.returncode == code, done.stderr
+    assert f"warning: {signal} came: {4 - len(left)} of 4 graphs left out" in done.stderr
+    rows = rows_from_csv((here / "rows.csv").read_text())
+    graphs = [f"{family}:{i}" for i in range(4)]
+    assert [(row.graph, row.method) for row in rows] == [
+        (graphs[i], method) for i in left for method in methods
+    ]
+
+
+def test_signal_before_the_first_graph_leaves_nothing(ogg, here, monkeypatch):
+    start_ranks = evaluate.start_ranks
+
+    def signalled(args):
+        signal.raise_signal(signal.SIGTERM)
+        return start_ranks(args)
+
+    monkeypatch.setattr(evaluate, "start_ranks", signalled)
+    code, out, err = ogg("evaluate", "star.edges", "--policy=max-degree", "--csv", "rows.csv")
+    assert (code, out) == (143, "")
+    assert err == "warning: SIGTERM came: 1 of 1 graph left out\n"
+    assert not (here / "rows.csv").exists()
