@@ -30,6 +30,10 @@ list=${1:?LIST is missing} results=${2:?RESULTS is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/slurm/srun.sh
 
+if (((SLURM_ARRAY_TASK_MAX - SLURM_ARRAY_TASK_MIN) / SLURM_ARRAY_TASK_STEP + 1 != SLURM_ARRAY_TASK_COUNT)); then
+    echo "the numbers of the array have gaps, so that graphs would be left out: use --array=0-N" >&2
+    exit 2
+fi
 mkdir -p "$results"
 task=$(((SLURM_ARRAY_TASK_ID - SLURM_ARRAY_TASK_MIN) / SLURM_ARRAY_TASK_STEP))
 mapfile -t graphs < <(grep -v '^[[:space:]]*$' "$list")

@@ -105,14 +105,19 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         "--ranks-per-node",
         type=int,
         metavar="R",
-        help="most ranks on a node: its GPUs, or its cores over the study's threads",
+        help="most ranks on a node, as --scheduler needs: its GPUs, or its cores over the study's "
+        "threads (default: none)",
     )
 
 
 def _add_report_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("model")
     group.add_argument(
-        "--up-to", type=int, default=4096, metavar="P", help="largest P of the model (4096)"
+        "--up-to",
+        type=int,
+        default=4096,
+        metavar="P",
+        help="largest P of the model (default: 4096)",
     )
     group.add_argument(
         "--latency",

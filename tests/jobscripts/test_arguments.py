@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from stand_in_launcher import LAUNCHER
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = [
@@ -16,9 +17,6 @@ SCRIPTS = [
         *("lsf/preprocess.sh", "convert.sh", "install.sh"),
     )
 ]
-
-# Stands for srun and jsrun: starts what follows their options.
-LAUNCHER = '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"\n'
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: f"{path.parent.name}/{path.name}")
@@ -45,29 +43,40 @@ def solve_array(request, tmp_path):
         command = tmp_path / "bin" / name
         command.write_text(text)
         command.chmod(0o755)
+    (tmp_path / "list.txt").write_text("graphs/a b.mtx\n")
     environment = {
         "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
         "OGG_HPC_SITE": "./site.sh",
         "SLURM_JOB_ID": "1",
-        **{f"SLURM_ARRAY_TASK_{name}": "0" for name in ("ID", "MIN")},
+        **{f"SLURM_ARRAY_TASK_{name}": "0" for name in ("ID", "MIN", "MAX")},
         **{f"SLURM_ARRAY_TASK_{name}": "1" for name in ("STEP", "COUNT")},
         "LSB_DJOB_HOSTFILE": "hosts",
         "LSB_JOBINDEX": "1",
         "LSB_JOBINDEX_END": "1",
     }
 
-    def run():
+    def run(**variables):
         command = ["bash", f"jobscripts/{request.param}/solve-array.sh", "list.txt", "results"]
-        return subprocess.run(command, cwd=tmp_path, env=environment).returncode
+        return subprocess.run(command, cwd=tmp_path, env=environment | variables).returncode
 
     return run
 
 
 def test_a_solve_that_was_stopped_by_a_signal_is_solved_again(solve_array, tmp_path):
-    (tmp_path / "list.txt").write_text("graphs/a b.mtx\n")
     record = tmp_path / "results" / "graphs%a b.mtx.record.json"
     for stopped, code, done in (("signal", 1, False), (None, 0, True), ("signal", 0, True)):
         (tmp_path / "answer").write_text(json.dumps({"objective": 3, "stopped": stopped}) + "\n")
         assert solve_array() == code
         assert record.exists() == done
     assert json.loads(record.read_text())["stopped"] is None
+
+
+@pytest.mark.parametrize("solve_array", ["slurm"], indirect=True)
+@pytest.mark.parametrize(
+    ("most", "step", "count", "code"), [(6, 1, 3, 2), (15, 1, 16, 0), (7, 4, 2, 0), (9, 4, 3, 0)]
+)
+def test_an_array_with_gaps_would_leave_graphs_out(solve_array, tmp_path, most, step, count, code):
+    (tmp_path / "answer").write_text(json.dumps({"stopped": None}) + "\n")
+    sizes = {"MAX": most, "STEP": step, "COUNT": count}
+    variables = {f"SLURM_ARRAY_TASK_{name}": str(value) for name, value in sizes.items()}
+    assert solve_array(**variables) == code

@@ -4,14 +4,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from stand_in_launcher import LAUNCHER
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.scaling.folder import plan_folder
 from ogg_hpc.scaling.jobscripts import SCHEDULERS, write_jobscripts
 from ogg_hpc.scaling.study import load_study
-
-# Stands for srun and jsrun: starts what follows the options of theirs that we use.
-_LAUNCHER = '#!/bin/sh\nwhile [ "${1#-}" != "$1" ]; do shift; done\nexec "$@"\n'
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -61,7 +59,7 @@ def test_a_job_measures_what_has_no_record_and_goes_on_after_a_failure(folder, s
     tools = tmp_path / "tools"
     tools.mkdir()
     for name in ("srun", "jsrun"):
-        (tools / name).write_text(_LAUNCHER)
+        (tools / name).write_text(LAUNCHER)
     # scale measure POINT --output RECORD: notes the point, and fails for that of the search.
     (tools / "ogg-hpc").write_text(
         f"#!{sys.executable}\nimport sys\n"
