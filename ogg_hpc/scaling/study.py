@@ -17,8 +17,11 @@ from ogg_hpc.scaling.kinds import KINDS
 from ogg_hpc.scaling.sizes import GROWS, check_graph
 from ogg_hpc.search.settings import ENGINES
 from ogg_hpc.settings import misfit, setting
+from ogg_hpc.training import settings as training_settings
 
 SCALING = ("strong", "weak")
+# Settings of a training that a case decides.
+_DECIDED = ("problem", "train", "validation", "learning.engine", "parallel")
 
 
 @dataclass(frozen=True)
@@ -55,11 +58,15 @@ class Case:
         _one_of("kind", self.kind, KINDS)
         _one_of("scaling", self.scaling, SCALING)
         _one_of("grows", self.grows, GROWS)
-        _one_of("engine", self.engine, ENGINES)
+        training = self.kind == "training"
+        _one_of("engine", self.engine, training_settings.ENGINES if training else ENGINES)
         _one_of("collective", self.collective, COLLECTIVES)
         _one_of("balance", self.balance, BALANCE)
         _at_least(1, "steps", self.steps)
         _usable_in_files("name", self.label)
+        for name in (assignment.partition("=")[0].strip() for assignment in self.overrides):
+            if any(name == own or name.startswith(f"{own}.") for own in _DECIDED):
+                raise misfit("overrides", f"{name} is for keys of the case itself to say")
         try:
             check_graph(self.graph, self.scaling == "weak")
         except SettingsError as error:

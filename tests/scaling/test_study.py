@@ -31,6 +31,19 @@ def test_a_case_without_a_name_is_called_after_its_kind_and_engine(study_file):
         ("[[cases]]\nscaling = 'linear'", "2: scaling is strong or weak, not 'linear'"),
         ("[[cases]]\ngrows = 'edges'", "2: grows is entries or nodes, not 'edges'"),
         ("[[cases]]\nengine = 'warp'", "2: engine is auto or reference or frontier or scalar, not"),
+        (
+            "[[cases]]\nkind = 'training'\nengine = 'frontier'",
+            "3: engine is auto or reference or scalar, not 'frontier'",
+        ),
+        ("[[cases]]\noverrides = ['problem=\"mis\"']", "2: problem is for keys of the case"),
+        (
+            "[[cases]]\noverrides = ['learning.engine=\"scalar\"']",
+            "2: learning.engine is for keys of",
+        ),
+        (
+            "[[cases]]\noverrides = ['parallel.ranks_per_graph=1']",
+            "2: parallel.ranks_per_graph is for",
+        ),
         ("[[cases]]\ncollective = 'ring'", "2: collective is allgather or allreduce, not 'ring'"),
         ("[[cases]]\nbalance = 'nodes'", "2: balance is rows or edges, not 'nodes'"),
         ("[[cases]]\n[[cases]]\nsteps = 0", "3: steps must be at least 1"),
