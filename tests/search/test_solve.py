@@ -21,6 +21,7 @@ RECORD = {
     "problem", "graph", "objective", "feasible", "bound", "gap", "policy", "engine", "select",
     "steps", "seed", "ranks", "device", "seconds", "step_seconds", "collectives", "samples",
     "stopped", "adjacency_bytes", "optimal", "reduced", "peak_memory_bytes", "solution", "warnings",
+    "commit", "hosts", "phases",
 }  # fmt: skip
 
 
