@@ -61,7 +61,7 @@ def find_approach(problem: Problem, policy: str | None, engine: str) -> Approach
     Raises
     ------
     OggError
-        There is none of this name, or the problem or the engine cannot do with it.
+        There is none of this name, or none at all, or the problem or the engine cannot do with it.
     """
     cover = cover_problem(problem)
     warnings: tuple[str, ...] = ()
@@ -104,4 +104,7 @@ def _default(problem: Problem, cover: Problem | None) -> tuple[str, tuple[str, .
     for heuristic in problem.heuristics():
         said = f"no policy comes with the package for {problem.name}: solved by {heuristic}"
         return heuristic, (said,)
-    return problem.name, ()
+    raise SettingsError(
+        f"no policy comes with the package for {problem.name}, and it has no heuristic: train a "
+        "policy and give its parameter file as --policy"
+    )

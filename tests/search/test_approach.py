@@ -156,6 +156,11 @@ def test_large_clique_needs_reductions_or_the_greedy_heuristic():
     assert (record["objective"], record["engine"]) == (2, "host")
 
 
+def test_a_problem_that_comes_with_nothing_needs_a_policy(own_problem):
+    with pytest.raises(SettingsError, match="no policy comes with the package for far-apart, and"):
+        ogg_hpc.solve("no-such-graph.mtx", own_problem)
+
+
 @pytest.mark.parametrize(
     ("problem", "policy", "message"),
     [
