@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -66,8 +67,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = end_job(error)
     except KeyboardInterrupt:
         code = end_job(InterruptionError("interrupted"))
-    except BrokenPipeError:
-        # The reader of our output has left; the interpreter must not try to flush it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader of our output has left
+        _discard_output()
         code = 0
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        # Of our files `writing` tells which cannot be written: this is the output.
+        _discard_output()
+        code = end_job(OggError(f"the output cannot be written: {error.strerror}"))
     sys.exit(code)
+
+
+def _discard_output() -> None:
+    """Let the interpreter not fail again at its end, when it flushes what is left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

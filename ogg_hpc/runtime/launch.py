@@ -178,7 +178,8 @@ def end_job(error: OggError) -> int:
     rank = mpi.COMM_WORLD.Get_rank()
     if rank != 0:
         time.sleep(1)  # if rank 0 has the same error, its message is enough
-    print(f"ogg-hpc: rank {rank}: {error}", file=sys.stderr, flush=True)
+    with suppress(OSError):
+        print(f"ogg-hpc: rank {rank}: {error}", file=sys.stderr, flush=True)
     mpi.COMM_WORLD.Abort(error.exit_code)
     return error.exit_code
 
@@ -196,16 +197,18 @@ def _abort_on_exception(
     """End the whole job with this rank's traceback; without it the other ranks would wait."""
     mpi = _running_mpi()
     rank = mpi.COMM_WORLD.Get_rank() if mpi is not None else 0
-    if rank != 0 and getattr(error, "raised_on_root", False):
-        time.sleep(2)  # rank 0 has the traceback and will end the job
-    else:
-        prefix = f"[rank {rank}] " if mpi is not None else ""
-        text = "".join(traceback.format_exception(kind, error, trace))
-        sys.stderr.write("".join(prefix + line for line in text.splitlines(keepends=True)))
-    sys.stdout.flush()
-    sys.stderr.flush()
-    if mpi is not None:
-        mpi.COMM_WORLD.Abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+    try:
+        if rank != 0 and getattr(error, "raised_on_root", False):
+            time.sleep(2)  # rank 0 has the traceback and will end the job
+        else:
+            prefix = f"[rank {rank}] " if mpi is not None else ""
+            text = "".join(traceback.format_exception(kind, error, trace))
+            sys.stderr.write("".join(prefix + line for line in text.splitlines(keepends=True)))
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:  # also where nothing can be written
+        if mpi is not None:
+            mpi.COMM_WORLD.Abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
 
 
 def _ranks_on_my_cores(MPI: Any) -> int:

@@ -22,9 +22,13 @@ LOG.addHandler(logging.NullHandler())
 
 
 def say(comm: Communicator, text: str) -> None:
-    """Say something on rank 0's standard error, and to the log; the other ranks are silent."""
+    """Say something on rank 0's standard error, and to the log; the other ranks are silent.
+
+    A standard error that cannot be written is no reason to stop.
+    """
     if comm.rank == 0:
-        print(text, file=sys.stderr, flush=True)
+        with suppress(OSError):
+            print(text, file=sys.stderr, flush=True)
         LOG.info(text)
 
 

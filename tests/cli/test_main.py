@@ -84,6 +84,28 @@ def test_wrong_command_line_exits_with_two(ogg, arguments):
     assert "error: " in err.splitlines()[-1]
 
 
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["verify", "--help"]])
+def test_output_on_a_full_disk_is_one_message(start_ogg, arguments):
+    with open("/dev/full", "w") as full:
+        done = start_ogg(*arguments, stdout=full, stderr=subprocess.PIPE)
+    message = "ogg-hpc: the output cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, message)
+
+
+def test_bug_ends_all_ranks_where_nothing_can_be_written(run_ranks):
+    script = """
+import sys
+from ogg_hpc.runtime.launch import start
+
+comm = start("cpu")
+if comm.rank == 0:
+    sys.stderr = open("/dev/full", "w")
+    raise ZeroDivisionError
+comm.broadcast_object(1)
+"""
+    assert run_ranks(2, ["-c", script]).returncode == 1
+
+
 @pytest.mark.parametrize(
     "arguments", [["info"], ["info", "--json"], ["--help"], ["train", "--settings"]]
 )

@@ -37,6 +37,16 @@ def test_what_rank_0_says_is_on_standard_error_and_in_the_file(tmp_path, capsys)
     assert lines(path) == [(0, "step 0"), (0, "step 1")]
 
 
+def test_an_error_stream_that_cannot_be_written_is_no_reason_to_stop(tmp_path, monkeypatch):
+    with open("/dev/full", "w", buffering=1) as full, log_to(on_rank(0), tmp_path / "log.txt"):
+        monkeypatch.setattr(sys, "stderr", full)
+        say(on_rank(0), "step 0")
+        monkeypatch.undo()
+        with pytest.raises(OSError, match="No space left"):
+            full.close()
+    assert lines(tmp_path / "log.txt") == [(0, "step 0")]
+
+
 def test_a_rank_without_a_word_opens_no_file(tmp_path):
     with log_to(on_rank(3), tmp_path / "log.txt"):
         say(on_rank(3), "nothing")
