@@ -151,6 +151,8 @@ def _curves(
         axes.plot([], [], "o", color=_GREY, markerfacecolor="white", label="ranks share cores")
     axes.set_xscale("log", base=2)
     axes.set_xlabel("ranks P (log)")
+    if not outlooks:
+        axes.set_xticks(sorted({row.ranks for row in rows}))
     axes.xaxis.set_major_formatter("{x:g}")
 
 
@@ -186,6 +188,8 @@ def _bytes(axes: Any, sending: Sequence[Row]) -> None:
     ]
     for k, (said, style, sizes) in enumerate(kinds):
         known = [(size, label) for size, label in zip(sizes, labels, strict=True) if size]
+        if not known:
+            continue
         axes.plot(
             [size for size, _ in known],
             [label for _, label in known],

@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from ogg_hpc.errors import InputError, MissingExtraError
+from ogg_hpc.scaling import plots
 from ogg_hpc.scaling.network import Network
 from ogg_hpc.scaling.records import write_record
 from ogg_hpc.scaling.report import write_report
@@ -87,6 +88,37 @@ def test_one_rank_alone_is_a_report_too(folder, record):
     )
     assert rows_of(folder.path / "predicted.csv") == []
     assert "bytes.png" not in {path.name for path in report.files}
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The axes of each plot of the reports that the test writes."""
+    from matplotlib.figure import Figure
+
+    axes = {}
+
+    def keep(path, title, height, draw):
+        axes[path.name] = Figure().subplots()
+        draw(axes[path.name])
+        path.touch()
+
+    monkeypatch.setattr(plots, "_write", keep)
+    return axes
+
+
+def test_legends_name_what_is_drawn(measured, drawn):
+    write_report(measured)  # no formula is known
+    assert drawn["bytes.png"].get_legend_handles_labels()[1] == ["counted"]
+    assert "ideal" in drawn["time.png"].get_legend_handles_labels()[1]
+    measured.record_file(measured.points[1]).unlink()  # no model any more
+    write_report(measured)
+    assert "ideal" not in drawn["time.png"].get_legend_handles_labels()[1]
+
+
+def test_without_a_model_the_measured_ranks_are_marked(measured, drawn):
+    measured.record_file(measured.points[1]).unlink()
+    write_report(measured)
+    assert list(drawn["time.png"].get_xticks()) == [1, 4]
 
 
 def test_every_network_and_number_of_ranks_gives_a_report(measured):
