@@ -28,6 +28,10 @@ list=${1:?LIST is missing} results=${2:?RESULTS is missing} options=("${@:3}")
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/lsf/jsrun.sh
 
+if ((${LSB_JOBINDEX_STEP:-1} != 1)); then
+    echo "the numbers of the array have gaps, so that graphs would be left out: use [1-N]" >&2
+    exit 2
+fi
 mkdir -p "$results"
 mapfile -t graphs < <(grep -v '^[[:space:]]*$' "$list")
 gpus=$((GPUS_PER_NODE * nodes))

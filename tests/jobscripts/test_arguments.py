@@ -1,4 +1,4 @@
-"""What jobscripts make of missing arguments and of a solve that a signal has stopped."""
+"""Missing arguments of jobscripts, arrays with gaps, and solves that a signal has stopped."""
 
 import json
 import os
@@ -80,3 +80,10 @@ def test_an_array_with_gaps_would_leave_graphs_out(solve_array, tmp_path, most, 
     sizes = {"MAX": most, "STEP": step, "COUNT": count}
     variables = {f"SLURM_ARRAY_TASK_{name}": str(value) for name, value in sizes.items()}
     assert solve_array(**variables) == code
+
+
+@pytest.mark.parametrize("solve_array", ["lsf"], indirect=True)
+def test_an_array_of_lsf_with_gaps_would_leave_graphs_out(solve_array, tmp_path):
+    (tmp_path / "answer").write_text(json.dumps({"stopped": None}) + "\n")
+    assert solve_array(LSB_JOBINDEX_END="15", LSB_JOBINDEX_STEP="2") == 2
+    assert solve_array(LSB_JOBINDEX_END="15", LSB_JOBINDEX_STEP="1") == 0
