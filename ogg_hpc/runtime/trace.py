@@ -15,12 +15,13 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ogg_hpc.errors import InputError
 from ogg_hpc.runtime.files import check_writable, write_whole
 
 if TYPE_CHECKING:
@@ -176,9 +177,14 @@ def profiled(comm: Communicator, folder: str | Path | None) -> Iterator[None]:
     comm.keep_trace(trace)
     try:
         yield
+    except BaseException:
+        with suppress(InputError):  # the error that ends the block is the one to tell
+            trace.write()
+        raise
+    else:
+        trace.write()
     finally:
         comm.keep_trace(NO_TRACE)
-        trace.write()
 
 
 def _remove_earlier(folder: Path) -> None:

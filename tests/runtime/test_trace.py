@@ -96,6 +96,21 @@ def test_an_error_leaves_a_trace(comm, tmp_path, read_trace):
     assert comm.trace is NO_TRACE
 
 
+def test_a_trace_that_cannot_be_written_hides_no_other_error(comm, tmp_path):
+    def lose_folder(folder, error):
+        with profiled(comm, folder):
+            folder.rmdir()
+            folder.touch()
+            if error is not None:
+                raise error
+
+    with pytest.raises(ZeroDivisionError):
+        lose_folder(tmp_path / "a", ZeroDivisionError())
+    with pytest.raises(InputError, match="cannot be written"):
+        lose_folder(tmp_path / "b", None)
+    assert comm.trace is NO_TRACE
+
+
 def test_traces_of_an_earlier_run_go_and_other_files_stay(comm, tmp_path):
     for name in ("rank-00000.json", "rank-00007.json", "rank-100000.json"):
         (tmp_path / name).write_text("earlier")
