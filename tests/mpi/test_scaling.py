@@ -66,6 +66,11 @@ def test_the_scalar_engine_sends_less_than_the_paper(comm, kind):
     assert record.bytes <= record.traffic["paper"]
 
 
+def test_a_record_tells_the_threads_of_nested_ones_too(comm, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "3,2")
+    assert measure(comm, point(comm)).threads == 3
+
+
 def test_a_record_tells_of_all_ranks(comm):
     record = measure(comm, point(comm))
     assert (record.ranks, sum(host["ranks"] for host in record.hosts)) == (comm.size, comm.size)
