@@ -198,14 +198,14 @@ def _shared_cells(node: Any, number: int) -> memoryview | None:
     own = None
     with suppress(OSError):
         if node.Get_rank() == 0:
+            folder = "/dev/shm" if os.path.isdir("/dev/shm") else None
             own = tempfile.NamedTemporaryFile(  # noqa: SIM115 - closed below
-                prefix="ogg-hpc-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None
+                prefix="ogg-hpc-", dir=folder, buffering=0
             )
             own.write(bytes(8 * number))
-            own.flush()
     path = node.bcast(own and own.name, 0)
     cells = None
-    with suppress(OSError):
+    with suppress(OSError, ValueError):  # of a file that is too short, where memory is full
         if path is not None:
             with open(path, "rb+") as shared:
                 cells = memoryview(mmap.mmap(shared.fileno(), 8 * number)).cast("q")

@@ -147,8 +147,7 @@ if ctypes.CDLL(None).unshare(0x10000000):  # CLONE_NEWUSER, as rootless containe
     assert "it misses rank 1 (stopped)" in messages(run)[0]
 
 
-def test_ranks_that_share_no_memory_are_watched_each_by_itself(end_of):
-    no_file = """
+NO_FILE = """
 import os
 import ogg_hpc.runtime.watchdog
 
@@ -160,7 +159,25 @@ def failing(*_):
 if os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK")) == "1":
     ogg_hpc.runtime.watchdog.open = failing
 """
-    run = end_of("stop(0)\ncomm.barrier()", first=no_file)
+NO_ROOM = """
+import tempfile
+
+open_file = tempfile.NamedTemporaryFile
+
+
+def full(**options):
+    file = open_file(**options)
+    file.write = open("/dev/full", "wb", buffering=0).write
+    return file
+
+
+tempfile.NamedTemporaryFile = full
+"""
+
+
+@pytest.mark.parametrize("first", [NO_FILE, NO_ROOM], ids=["no file", "no room"])
+def test_ranks_that_share_no_memory_are_watched_each_by_itself(end_of, first):
+    run = end_of("stop(0)\ncomm.barrier()", first=first)
     assert run.returncode == 124
     assert "a missing one is on another node, or in another container" in messages(run)[0]
 
