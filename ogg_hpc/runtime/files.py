@@ -11,12 +11,12 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _CHUNK = 1 << 20
 # What `temporary_name` gives, with the number of the process.
@@ -208,6 +208,8 @@ def read_arrays(path: str | Path, what: str) -> dict[str, NDArray[Any]]:
 
 
 def _read_array(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+    import numpy as np  # help texts need none of it
+
     with archive.open(name) as stream:
         array: NDArray[Any] = np.lib.format.read_array(stream, allow_pickle=False)
         return array

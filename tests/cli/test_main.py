@@ -4,7 +4,7 @@ import sys
 import pytest
 
 HEAVY = ("torch", "scipy", "numba", "h5py", "mpi4py", "cupy", "networkx")
-COMMANDS = ("info", "data", "solve", "verify", "train", "evaluate")
+COMMANDS = ("info", "data", "solve", "verify", "train", "evaluate", "scale")
 
 
 def loaded_by(code, environment):

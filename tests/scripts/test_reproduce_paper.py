@@ -1,7 +1,6 @@
 import csv
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +21,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("ortools")
 pytestmark = [
     pytest.mark.skipif(promised_size() is not None, reason="the script starts ranks itself"),
-    pytest.mark.skipif(shutil.which("mpiexec") is None, reason="no mpiexec"),
+    pytest.mark.usefixtures("mpiexec"),
 ]
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
