@@ -191,11 +191,11 @@ def same_arrays(first: Path, second: Path) -> bool:
 
 
 def lasting_values(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file, one a line or one in all, without what the clock decides."""
+    """Return the objects of a file, one a line or one in all, without where and how fast they ran."""
     text = path.read_text(encoding="utf-8")
     objects = [json.loads(text)] if path.suffix == ".json" else map(json.loads, text.splitlines())
-    clock = {"seconds", "phases", "folder", "collectives", "peak_memory_bytes"}
-    return [{key: value for key, value in each.items() if key not in clock} for each in objects]
+    passing = {"seconds", "phases", "folder", "commit", "hosts", "collectives", "peak_memory_bytes"}
+    return [{key: value for key, value in each.items() if key not in passing} for each in objects]
 
 
 def main() -> None:
