@@ -191,7 +191,7 @@ def same_arrays(first: Path, second: Path) -> bool:
 
 
 def lasting_values(path: Path) -> list[dict[str, Any]]:
-    """Return the objects of a file, one a line or one in all, without where and how fast they ran."""
+    """Return the objects of a file, one a line or one in all, without where and how fast."""
     text = path.read_text(encoding="utf-8")
     objects = [json.loads(text)] if path.suffix == ".json" else map(json.loads, text.splitlines())
     passing = {"seconds", "phases", "folder", "commit", "hosts", "collectives", "peak_memory_bytes"}
