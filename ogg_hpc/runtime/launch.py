@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Any
 
 from ogg_hpc.errors import MissingExtraError, OggError, SettingsError
+from ogg_hpc.runtime.abort import abort
 from ogg_hpc.runtime.communicator import Communicator, MPICommunicator
 from ogg_hpc.runtime.device import select_device
 from ogg_hpc.runtime.watchdog import TIMEOUT, Watchdog
@@ -180,7 +181,7 @@ def end_job(error: OggError) -> int:
         time.sleep(1)  # if rank 0 has the same error, its message is enough
     with suppress(OSError):
         print(f"ogg-hpc: rank {rank}: {error}", file=sys.stderr, flush=True)
-    mpi.COMM_WORLD.Abort(error.exit_code)
+    abort(mpi.COMM_WORLD, error.exit_code)
     return error.exit_code
 
 
@@ -208,7 +209,7 @@ def _abort_on_exception(
         sys.stderr.flush()
     finally:  # also where nothing can be written
         if mpi is not None:
-            mpi.COMM_WORLD.Abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+            abort(mpi.COMM_WORLD, 130 if issubclass(kind, KeyboardInterrupt) else 1)
 
 
 def _ranks_on_my_cores(MPI: Any) -> int:

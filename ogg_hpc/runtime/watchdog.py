@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ogg_hpc.errors import InputError
+from ogg_hpc.runtime.abort import abort
 from ogg_hpc.runtime.trace import NO_TRACE, Trace
 
 TIMEOUT = 3600.0  # seconds
@@ -153,7 +154,7 @@ class Watchdog:
             print(f"ogg-hpc: {self._message(waited, missing)}", file=sys.stderr, flush=True)
             # Other levels of threads allow no call while the main thread is inside one.
             if self._MPI.Query_thread() == self._MPI.THREAD_MULTIPLE:
-                self._MPI.COMM_WORLD.Abort(EXIT_CODE)
+                abort(self._MPI.COMM_WORLD, EXIT_CODE)
 
     def _write_trace(self, waited: float) -> None:
         now = time.perf_counter()

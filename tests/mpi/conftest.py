@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.runtime.abort import abort
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.launch import promised_size, start
 
@@ -128,4 +129,4 @@ class _CollectiveVerdict:
         print(f"{self._text(report)}\nrank {self._mpi.rank} failed in {where}", file=sys.stderr)
         sys.stdout.flush()
         sys.stderr.flush()
-        self._mpi.Abort(1)
+        abort(self._mpi, 1)
