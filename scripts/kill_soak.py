@@ -29,6 +29,8 @@ from typing import Any
 import numpy as np
 from watched_job import WatchedJob
 
+from ogg_hpc.scaling.launcher import MPIEXEC, launch_command
+
 sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
 from common import write_record
 
@@ -107,8 +109,7 @@ class Run:
     def start(self, name: str) -> WatchedJob:
         """Start the training, or go on with it."""
         ogg = [sys.executable, "-m", "ogg_hpc", "train", self._config, "--resume", name]
-        launcher = Path(sys.executable).with_name("mpiexec")
-        command = [launcher if launcher.exists() else "mpiexec", "-n", RANKS, *ogg]
+        command = [*launch_command(MPIEXEC, RANKS), *ogg]
         return WatchedJob(command, os.environ, self.folder)
 
     def finish(self, name: str) -> None:

@@ -27,6 +27,7 @@ set -euo pipefail
 list=${1:?LIST is missing} results=${2:?RESULTS is missing} options=("${@:3}")
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/lsf/jsrun.sh
+source jobscripts/solve_once.sh
 
 if ((${LSB_JOBINDEX_STEP:-1} != 1)); then
     echo "the numbers of the array have gaps, so that graphs would be left out: use [1-N]" >&2
@@ -38,18 +39,11 @@ gpus=$((GPUS_PER_NODE * nodes))
 
 # Solve every graph that falls to one GPU of the array.
 solve_share() {
-    local code=0 name i
+    local code=0 i
     for ((i = $1; i < ${#graphs[@]}; i += gpus * LSB_JOBINDEX_END)); do
-        name=$results/${graphs[i]//\//%}
-        [ ! -e "$name.record.json" ] || continue
-        if step -n1 -a1 -g1 -c"$CORES_PER_GPU" -brs -EOMP_NUM_THREADS="$CORES_PER_GPU" \
-            ogg-hpc solve "${graphs[i]}" "${options[@]}" \
-            --output "$name.solution.json" --json >"$name.part" &&
-            ! grep -Eq '"stopped": ?"signal"' "$name.part"; then
-            mv "$name.part" "$name.record.json"
-        else
-            code=1
-        fi
+        solve_once "${graphs[i]}" "$results" \
+            step -n1 -a1 -g1 -c"$CORES_PER_GPU" -brs -EOMP_NUM_THREADS="$CORES_PER_GPU" \
+            ogg-hpc solve "${graphs[i]}" "${options[@]}" || code=1
     done
     return "$code"
 }

@@ -29,6 +29,7 @@ set -euo pipefail
 list=${1:?LIST is missing} results=${2:?RESULTS is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/slurm/srun.sh
+source jobscripts/solve_once.sh
 
 if (((SLURM_ARRAY_TASK_MAX - SLURM_ARRAY_TASK_MIN) / SLURM_ARRAY_TASK_STEP + 1 != SLURM_ARRAY_TASK_COUNT)); then
     echo "the numbers of the array have gaps, so that graphs would be left out: use --array=0-N" >&2
@@ -39,14 +40,6 @@ task=$(((SLURM_ARRAY_TASK_ID - SLURM_ARRAY_TASK_MIN) / SLURM_ARRAY_TASK_STEP))
 mapfile -t graphs < <(grep -v '^[[:space:]]*$' "$list")
 code=0
 for ((i = task; i < ${#graphs[@]}; i += SLURM_ARRAY_TASK_COUNT)); do
-    name=$results/${graphs[i]//\//%}
-    [ ! -e "$name.record.json" ] || continue
-    if step ogg-hpc solve "${graphs[i]}" "${@:3}" \
-        --output "$name.solution.json" --json >"$name.part" &&
-        ! grep -Eq '"stopped": ?"signal"' "$name.part"; then
-        mv "$name.part" "$name.record.json"
-    else
-        code=1
-    fi
+    solve_once "${graphs[i]}" "$results" step ogg-hpc solve "${graphs[i]}" "${@:3}" || code=1
 done
 exit "$code"

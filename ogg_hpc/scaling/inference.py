@@ -14,7 +14,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.scaling.graph import graph_rows
 from ogg_hpc.scaling.points import Point
 from ogg_hpc.scaling.traffic import Shape, paper_inference, reference_search
-from ogg_hpc.scaling.workload import Moment, Traffic, Window, between, now
+from ogg_hpc.scaling.workload import Moment, Traffic, Window
 from ogg_hpc.search import policy_search, proposals
 from ogg_hpc.search.approach import Approach
 from ogg_hpc.search.rollout import prepare
@@ -69,21 +69,26 @@ class Inference:
 
     def run(self, steps: int) -> Window:
         """See `Workload.run`: the steps after the first of a new search."""
-        moments: list[Moment] = []
+        first: Moment | None = None
+        window: Window | None = None
 
         def on_step(step: int, left: NDArray[np.int64]) -> None:
-            moments.append(now(self._comm, step))
-            if step - moments[0].step >= steps:
+            nonlocal first, window
+            if first is None:
+                first = Moment.now(self._comm, step)
+                return
+            window = Window.since(first, self._comm, step)
+            if window.steps >= steps:
                 raise _EnoughStepsError
 
         self._comm.barrier()
         with suppress(_EnoughStepsError):
             self._run(on_step)
-        if len(moments) < 2:
+        if window is None:
             raise SettingsError(
                 f"{self._graph}: solved before a second step could be timed; a larger graph"
             ).shared()
-        return between(moments[0], moments[-1])
+        return window
 
     def _traffic(self, approach: Approach, most: int, collective: str) -> Traffic:
         comm, stored = self._comm, approach.stored

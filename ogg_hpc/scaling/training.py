@@ -11,7 +11,7 @@ from ogg_hpc.scaling.graph import graph_source
 from ogg_hpc.scaling.points import Point
 from ogg_hpc.scaling.study import Case
 from ogg_hpc.scaling.traffic import Shape, paper_training, reference_training
-from ogg_hpc.scaling.workload import Traffic, Window, between, now
+from ogg_hpc.scaling.workload import Moment, Traffic, Window
 from ogg_hpc.search.policy_search import message_bytes
 from ogg_hpc.training.q_learning import QLearner
 from ogg_hpc.training.settings import (
@@ -52,11 +52,11 @@ class Training:
     def run(self, steps: int) -> Window:
         """See `Workload.run`: the next steps of the running episode."""
         self._comm.barrier()
-        first = now(self._comm, self._steps)
+        first = Moment.now(self._comm, self._steps)
         for _ in range(steps):
             self._learner.advance(self._steps)
             self._steps += 1
-        return between(first, now(self._comm, self._steps))
+        return Window.since(first, self._comm, self._steps)
 
     def _traffic(self, settings: TrainSettings, case: Case) -> Traffic:
         ranks, learning, message = self._comm.size, settings.learning, message_bytes(1)

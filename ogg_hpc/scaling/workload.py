@@ -18,10 +18,10 @@ class Moment:
     seconds: float
     counts: Mapping[str, Mapping[str, Any]]
 
-
-def now(comm: Communicator, step: int) -> Moment:
-    """Return this moment of this rank."""
-    return Moment(step, time.perf_counter(), comm.report())
+    @classmethod
+    def now(cls, comm: Communicator, step: int) -> Moment:
+        """Return this moment of this rank."""
+        return cls(step, time.perf_counter(), comm.report())
 
 
 @dataclass(frozen=True)
@@ -40,18 +40,13 @@ class Window:
 
     steps: int
     seconds: float
-    collectives: dict[str, dict[str, float]]
+    collectives: Mapping[str, Mapping[str, Any]]
 
-
-def between(first: Moment, last: Moment) -> Window:
-    """Return what the steps between two moments cost."""
-    nothing = {"calls": 0, "bytes": 0, "seconds": 0.0}
-    collectives = {
-        name: {key: count[key] - first.counts.get(name, nothing)[key] for key in nothing}
-        for name, count in last.counts.items()
-    }
-    used = {name: count for name, count in collectives.items() if count["calls"]}
-    return Window(last.step - first.step, last.seconds - first.seconds, used)
+    @classmethod
+    def since(cls, first: Moment, comm: Communicator, step: int) -> Window:
+        """Return what the steps from a moment until now have cost."""
+        seconds = time.perf_counter() - first.seconds
+        return cls(step - first.step, seconds, comm.report(first.counts))
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.runtime.checkpoints import CheckpointStore
 from ogg_hpc.runtime.files import (
     read_arrays,
+    read_json,
     remove_leftovers,
     write_json,
     write_whole,
     writing,
 )
-from ogg_hpc.runtime.unfinished import leave_marker
 from ogg_hpc.training.metrics import Metrics
 from ogg_hpc.training.settings import OutputSettings, TrainSettings
 
@@ -141,10 +141,10 @@ class RunFolder:
             return None
         self._check_same(lasting(resume_settings(self.path, ())))
         try:
-            record: dict[str, Any] = json.loads((self.path / RECORD).read_text(encoding="utf-8"))
-            return record if record["steps"] == self._settings.steps else None
-        except (OSError, ValueError, KeyError, TypeError):
+            record = read_json(self.path / RECORD, "record")
+        except InputError:
             return None
+        return record if record.get("steps") == self._settings.steps else None
 
     def saved(self) -> Saved | None:
         """Return the newest valid checkpoint; None if there is no checkpoint at all.
@@ -202,10 +202,6 @@ class RunFolder:
                 shutil.copyfile(self.path / BEST, folder / BEST)
 
         self._store.commit(progress.step, write)
-
-    def leave_marker(self, content: dict[str, Any]) -> None:
-        """Ask jobscripts to submit the run again."""
-        leave_marker(self.path, content)
 
     def write_record(self, record: dict[str, Any]) -> None:
         """Bring all curves to disk, and the record, which says that the run is finished."""

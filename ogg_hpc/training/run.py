@@ -23,6 +23,7 @@ from ogg_hpc.runtime.environment import commit, describe, hosts, versions
 from ogg_hpc.runtime.log import LOG, log_to, say
 from ogg_hpc.runtime.on_root import OnRoot
 from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.runtime.unfinished import leave_marker
 from ogg_hpc.training.evolution import EvolutionLearner
 from ogg_hpc.training.folder import BEST, LAST, LOG_FILE, Progress, RunFolder, Saved, lasting
 from ogg_hpc.training.learner import Learner
@@ -236,7 +237,7 @@ class _Run:
 
         def tell(files: RunFolder) -> Path:
             if again:
-                files.leave_marker(content)
+                leave_marker(files.path, content)
             return files.path
 
         folder = self._files.do(tell)
