@@ -43,6 +43,7 @@ BSUB_OPTIONS = {
     "-Q": r"\d+( \d+)*",
     "-W": TIME,
     "-nnodes": NUMBER,
+    "-e": r"\S+",
     "-o": r"\S+",
     "-q": r"\w+",
     "-wa": r"(SIG)?(INT|TERM|URG|USR1|USR2)",
@@ -154,9 +155,9 @@ def _element(options, command, element, elements):
     output = options.get("-o", "%J.out").replace("%J", JOB).replace("%I", str(element))
     requeue = [int(code) for code in options.get("-Q", "").split()]
     for part in range(MOST_PARTS):
-        with open(output, "ab") as out:
+        with open(output, "ab") as out, open(options.get("-e", output), "ab") as errors:
             job = subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out,
+                command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=errors,
                 start_new_session=True, preexec_fn=die_with_parent,
             )  # fmt: skip
             if part == 0 and "-wa" in options:
