@@ -1,0 +1,43 @@
+"""``ogg-hpc data check``: verify every checksum and invariant of a store."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from ogg_hpc.cli.data.command import add_command, add_json
+from ogg_hpc.cli.options import print_json
+from ogg_hpc.errors import InputError
+
+
+def add_parser(commands: Any) -> None:
+    """Add the subcommand to those of ``data``."""
+    parser = add_command(
+        commands,
+        "check",
+        run,
+        "verify every checksum and invariant of a store; exit code 2 if any fails",
+        "train/",
+    )
+    parser.add_argument("path", metavar="PATH", help="an HDF5 file or a folder of shards")
+    add_json(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Verify a store; return 0 if it is sound, else 2."""
+    from ogg_hpc.graphs.members import is_store
+    from ogg_hpc.graphs.shards import check_store
+
+    if Path(args.path).exists() and not is_store(args.path):
+        raise InputError(args.path, "is no store of graphs; data convert makes one of it")
+    faults = check_store(args.path)
+    if args.json:
+        print_json({"path": args.path, "sound": not faults, "faults": faults})
+    else:
+        for fault in faults:
+            print(fault, file=sys.stderr)
+        if not faults:
+            print(f"{args.path}: sound")
+    return 2 if faults else 0

@@ -1,0 +1,30 @@
+"""What the subcommands of ``ogg-hpc data`` have in common on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+FILE_SUFFIXES = (".h5", ".hdf5")
+
+
+def add_command(
+    commands: Any, name: str, run: Callable[[argparse.Namespace], int], about: str, example: str
+) -> argparse.ArgumentParser:
+    """Add a subcommand with its help text and an example."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=about,
+        description=about[0].upper() + about[1:] + ".",
+        epilog=f"example: ogg-hpc data {name} {example}",
+    )
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option that prints the record as JSON."""
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object (default: a table)"
+    )
