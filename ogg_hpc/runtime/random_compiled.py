@@ -11,10 +11,17 @@ from typing import Any
 import numba
 import numpy as np
 
+from ogg_hpc.runtime.random import hash64, stream
+
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _TO_UNIT = 2.0**-53
+
+
+def stream_state(seed: int, name: str) -> np.uint64:
+    """Return the state of a named stream, for any integer seed."""
+    return np.uint64(hash64(seed, stream(name)))
 
 
 @numba.njit(cache=True)

@@ -1,3 +1,4 @@
+import hashlib
 import math
 from collections.abc import Callable
 from itertools import pairwise
@@ -20,6 +21,7 @@ from ogg_hpc.graphs.generators import (
     random_regular,
     toroidal_grid,
     watts_strogatz,
+    with_random_node_weights,
     with_random_signs,
 )
 from ogg_hpc.graphs.graph import Graph
@@ -46,6 +48,50 @@ def same(a: Graph, b: Graph) -> bool:
 
 def test_every_command_line_name_has_an_example() -> None:
     assert set(GENERATORS) == set(EXAMPLES)
+
+
+# Recorded benchmarks and shipped policies come from these very graphs.
+DIGESTS = [
+    ("er", (150, 0.1), "9a1e1bbbff095a06"),
+    ("er", (3000, 0.01), "4e7615e5d0fdb5ed"),
+    ("ba", (150, 4), "0f3b0d1993ed4280"),
+    ("ba", (3000, 7), "745173870bdb68e6"),
+    ("ws", (150, 6, 0.2), "4fc20fe8b8a97a59"),
+    ("ws", (3000, 10, 0.7), "5af8a338fdb9c52a"),
+    ("plc", (150, 4, 0.5), "2a1aee85716de71b"),
+    ("plc", (2000, 5, 0.9), "421c0cc7cc3015fd"),
+    ("regular", (150, 5), "e658f3b477c6871a"),
+    ("regular", (100, 70), "b52315b8e4144677"),
+    ("girg", (150, 12), "2ec9176b8587b749"),
+    ("girg", (400, 6.5), "3b7919a834e04a8b"),
+    ("torus", (150,), "45d9a8a088445d39"),
+    ("torus", (1024,), "9e03d7836310a165"),
+    ("planar", (150, 2), "4396345f0e667022"),
+    ("planar", (500, 3), "1aa80cf5aaf4b160"),
+    ("rb", (150, 10, 0.25), "ed35389ddc367b7d"),
+    ("rb", (450, 15, 0.25), "7a2e700920aba4f8"),
+]
+
+
+def digest(graph: Graph) -> str:
+    sha = hashlib.sha256()
+    for array in (graph.row_offsets, graph.columns, graph.weights, graph.node_weights):
+        if array is not None:
+            sha.update(str(array.dtype).encode() + array.tobytes())
+    return sha.hexdigest()[:16]
+
+
+@pytest.mark.parametrize(("name", "parameters", "expected"), DIGESTS)
+def test_graphs_stay_what_they_were(
+    name: str, parameters: tuple[float, ...], expected: str
+) -> None:
+    assert digest(GENERATORS[name](*parameters, 7)) == expected
+
+
+def test_random_weights_stay_what_they_were() -> None:
+    graph = erdos_renyi(150, 0.1, 7)
+    assert digest(with_random_signs(graph, 7)) == "07148bcf8eeada6f"
+    assert digest(with_random_node_weights(graph, 1, 100, 7)) == "e9ca48e883769cba"
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

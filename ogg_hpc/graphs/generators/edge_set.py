@@ -1,0 +1,53 @@
+"""A hash set of edges, for compiled loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from ogg_hpc.runtime.random_compiled import absorb
+
+_FREE, _REMOVED = -1, -2
+
+
+@numba.njit(cache=True)
+def empty_set(insertions: Any) -> Any:
+    """Return an open-addressing hash set of edge keys with room for so many insertions."""
+    size = 16
+    while size < 2 * insertions:
+        size *= 2
+    return np.full(size, _FREE, np.int64)
+
+
+@numba.njit(cache=True)
+def _slot(table: Any, n: Any, a: Any, b: Any) -> Any:
+    """Return the slot of edge {a, b}, or the free slot where it would go, and its key."""
+    key = np.int64(min(a, b)) * n + np.int64(max(a, b))
+    mask = len(table) - 1
+    slot = np.int64(absorb(np.uint64(0), key) >> np.uint64(1)) & mask
+    while table[slot] != key and table[slot] != _FREE:
+        slot = (slot + 1) & mask
+    return slot, key
+
+
+@numba.njit(cache=True)
+def has(table: Any, n: Any, a: Any, b: Any) -> Any:
+    """Return whether edge {a, b} is in a set of edges of n nodes."""
+    slot, key = _slot(table, n, a, b)
+    return table[slot] == key
+
+
+@numba.njit(cache=True)
+def add(table: Any, n: Any, a: Any, b: Any) -> Any:
+    """Add edge {a, b}, which must not be there."""
+    slot, key = _slot(table, n, a, b)
+    table[slot] = key
+
+
+@numba.njit(cache=True)
+def remove(table: Any, n: Any, a: Any, b: Any) -> Any:
+    """Remove edge {a, b}, which must be there."""
+    slot, _ = _slot(table, n, a, b)
+    table[slot] = _REMOVED
