@@ -1,0 +1,371 @@
+"""Many strings in one piece of memory: how names of nodes are sorted, looked up and sent.
+
+A list of Python strings takes about 60 bytes a name beyond its letters, and a loop in the
+interpreter for each step. `Names` holds the letters of all names in a row, as Arrow does
+(https://arrow.apache.org/docs/format/Columnar.html), so that a rank holds 10^8 of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+# Letters that a sort compares at once; the eighth byte of a word tells how many are left.
+_STEP = 7
+# Ranges as short as this are sorted by insertion.
+_SHORT = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Strings in UTF-8, one after the other.
+
+    Attributes
+    ----------
+    bytes : (total,) uint8
+        The letters of all names.
+    offsets : (n + 1,) int64
+        Name i is ``bytes[offsets[i]:offsets[i + 1]]``; the first offset is 0.
+    """
+
+    bytes: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def from_strings(cls, strings: Iterable[str]) -> Names:
+        """Return the names that a few Python strings give."""
+        encoded = [string.encode() for string in strings]
+        lengths = np.array([len(name) for name in encoded], dtype=np.int64)
+        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), _offsets(lengths))
+
+    @classmethod
+    def from_slices(
+        cls, buffer: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> Names:
+        """Return the (n,) names ``buffer[start:end]``."""
+        offsets = _offsets(ends - starts)
+        letters = np.empty(offsets[-1], np.uint8)
+        _copy(buffer, starts, letters, offsets)
+        return cls(letters, offsets)
+
+    @classmethod
+    def concatenate(cls, parts: Iterable[Names]) -> Names:
+        """Return the names of all parts, in turn."""
+        parts = list(parts)
+        lengths = [np.empty(0, np.int64), *(part.lengths for part in parts)]
+        letters = [np.empty(0, np.uint8), *(part.bytes for part in parts)]
+        return cls(np.concatenate(letters), _offsets(np.concatenate(lengths)))
+
+    def __len__(self) -> int:
+        """Return the number of names."""
+        return len(self.offsets) - 1
+
+    def __getitem__(self, part: slice) -> Names:
+        """Return the names of a slice without steps, a view where possible."""
+        start, stop, step = part.indices(len(self))
+        assert step == 1
+        offsets = self.offsets[start : max(start, stop) + 1]
+        return Names(self.bytes[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether both hold the same names in the same order."""
+        if not isinstance(other, Names):
+            return NotImplemented
+        return np.array_equal(self.offsets, other.offsets) and np.array_equal(
+            self.bytes, other.bytes
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """(n,) bytes of each name."""
+        return np.diff(self.offsets)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the names take."""
+        return self.bytes.nbytes + self.offsets.nbytes
+
+    def take(self, places: NDArray[Any]) -> Names:
+        """Return the names at (k,) places."""
+        starts = self.offsets[places]
+        return Names.from_slices(self.bytes, starts, starts + self.lengths[places])
+
+    def order(self) -> NDArray[np.int64]:
+        """Return the (n,) places of the names in the order of their bytes; equal ones stay as are."""
+        order = np.arange(len(self))
+        _sort(self.bytes, self.offsets, order)
+        return order
+
+    def to_strings(self) -> list[str]:
+        """Return the names as Python strings.
+
+        Raises
+        ------
+        UnicodeDecodeError
+            A name that is not UTF-8.
+        """
+        letters, bounds = self.bytes.tobytes(), self.offsets.tolist()
+        return [letters[start:end].decode() for start, end in pairwise(bounds)]
+
+
+class NameTable:
+    """Numbers names in the order in which they first appear, by a hash table.
+
+    Names are compared by their letters, so that names with one hash stay apart.
+    """
+
+    def __init__(self) -> None:
+        self._count = 0
+        # A slot holds the upper half of a name's hash and its number + 1; 0 is a free one.
+        self._slots = np.zeros(1024, np.uint64)
+        self._offsets = np.zeros(257, np.int64)
+        self._bytes = np.empty(4096, np.uint8)
+
+    def __len__(self) -> int:
+        """Return the number of distinct names so far."""
+        return self._count
+
+    @property
+    def names(self) -> Names:
+        """The distinct names so far, in the order of their numbers; views."""
+        offsets = self._offsets[: self._count + 1]
+        return Names(self._bytes[: offsets[-1]], offsets)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory that the table takes."""
+        return self._slots.nbytes + self._offsets.nbytes + self._bytes.nbytes
+
+    def insert(self, names: Names) -> NDArray[np.int64]:
+        """Return the (n,) numbers of names; those not seen before get the next free numbers."""
+        numbers = np.empty(len(names), np.int64)
+        done = 0
+        while done < len(names):
+            done, self._count = _insert(
+                names.bytes,
+                names.offsets,
+                numbers,
+                done,
+                self._count,
+                self._slots,
+                self._bytes,
+                self._offsets,
+            )
+            if done < len(names):
+                self._grow(int(names.lengths[done]))
+        return numbers
+
+    def find(self, names: Names) -> NDArray[np.int64]:
+        """Return the (n,) numbers of names, -1 for a name that was never inserted."""
+        numbers = np.empty(len(names), np.int64)
+        _find(names.bytes, names.offsets, numbers, self._slots, self._bytes, self._offsets)
+        return numbers
+
+    def _grow(self, length: int) -> None:
+        """Make room for one more name of this length at least, by doubling what is full."""
+        used = int(self._offsets[self._count])
+        if used + length > len(self._bytes):
+            self._bytes = _longer(self._bytes, used, max(2 * len(self._bytes), used + length))
+        if self._count + 1 == len(self._offsets):
+            self._offsets = _longer(self._offsets, self._count + 1, 2 * self._count + 1)
+        if 2 * self._count >= len(self._slots):
+            old, self._slots = self._slots, np.zeros(2 * len(self._slots), np.uint64)
+            _insert_slots(old, self._slots)
+
+
+def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _longer(array: NDArray[Any], used: int, length: int) -> NDArray[Any]:
+    longer = np.empty(length, array.dtype)
+    longer[:used] = array[:used]
+    return longer
+
+
+@njit(cache=True)
+def _copy(source: Any, starts: Any, letters: Any, offsets: Any) -> None:
+    for i in range(len(starts)):
+        start, place = starts[i], offsets[i]
+        for k in range(offsets[i + 1] - place):
+            letters[place + k] = source[start + k]
+
+
+@njit(cache=True)
+def _word(letters: Any, start: Any, end: Any) -> Any:
+    """Return the letters from `start` as a number that compares as they do.
+
+    Its last byte is how many letters are left, 8 for more than 7: a name comes after the names
+    that it begins with, and names with one word are equal if that is less than 8.
+    """
+    word = np.uint64(0)
+    left = min(end - start, _STEP + 1)
+    for k in range(min(left, _STEP)):
+        word |= np.uint64(letters[start + k]) << np.uint64(56 - 8 * k)
+    return word | np.uint64(left)
+
+
+@njit(cache=True)
+def _sort(letters: Any, offsets: Any, order: Any) -> None:
+    """Sort by quicksort on words; names with one word are then sorted by their next word.
+
+    Multikey quicksort (Bentley and Sedgewick, SODA 1997), several letters at a time.
+    """
+    words = np.empty(len(order), np.uint64)
+    stack = [(0, len(order), 0, True)]
+    while len(stack) > 0:
+        low, high, depth, fresh = stack.pop()
+        if fresh:
+            for i in range(low, high):
+                name = order[i]
+                words[i] = _word(letters, offsets[name] + depth, offsets[name + 1])
+        if high - low <= _SHORT:
+            _sort_few(order, words, low, high)
+            # Ranges of one word come from the back, as if split off below.
+            end = high
+            while end > low:
+                start = end - 1
+                while start > low and words[start - 1] == words[start]:
+                    start -= 1
+                if end - start > 1 and words[start] & np.uint64(255) > _STEP:
+                    stack.append((start, end, depth + _STEP, True))
+                end = start
+            continue
+        first, last = _split(order, words, low, high)
+        stack.append((low, first, depth, False))
+        stack.append((last, high, depth, False))
+        if words[first] & np.uint64(255) > _STEP:
+            stack.append((first, last, depth + _STEP, True))
+        else:
+            order[first:last].sort()
+
+
+@njit(cache=True)
+def _sort_few(order: Any, words: Any, low: Any, high: Any) -> None:
+    """Sort a short range by (word, place), by insertion."""
+    for i in range(low + 1, high):
+        word, name = words[i], order[i]
+        k = i
+        while k > low and (words[k - 1] > word or (words[k - 1] == word and order[k - 1] > name)):
+            words[k], order[k] = words[k - 1], order[k - 1]
+            k -= 1
+        words[k], order[k] = word, name
+
+
+@njit(cache=True)
+def _split(order: Any, words: Any, low: Any, high: Any) -> Any:
+    """Split a range into words below, equal to and above one of them; return the bounds."""
+    a, b, c = words[low], words[(low + high) // 2], words[high - 1]
+    pivot = max(min(a, b), min(max(a, b), c))
+    first, i, last = low, low, high
+    while i < last:
+        word = words[i]
+        if word < pivot:
+            words[i], words[first] = words[first], word
+            order[i], order[first] = order[first], order[i]
+            first += 1
+            i += 1
+        elif word > pivot:
+            last -= 1
+            words[i], words[last] = words[last], word
+            order[i], order[last] = order[last], order[i]
+        else:
+            i += 1
+    return first, last
+
+
+@njit(cache=True)
+def _hash(letters: Any, start: Any, end: Any) -> Any:
+    """Return a hash of 32 bits: words of eight letters, each mixed in by a multiplication."""
+    state = np.uint64(end - start) * np.uint64(0x9E3779B97F4A7C15)
+    place = start
+    while place < end:
+        word = np.uint64(0)
+        for k in range(min(end - place, 8)):
+            word |= np.uint64(letters[place + k]) << np.uint64(8 * k)
+        state = (state ^ word) * np.uint64(0xBF58476D1CE4E5B9)
+        state ^= state >> np.uint64(32)
+        place += 8
+    state *= np.uint64(0x94D049BB133111EB)
+    return state >> np.uint64(32)
+
+
+@njit(cache=True)
+def _slot(tag: Any, letters: Any, start: Any, end: Any, slots: Any, kept: Any, bounds: Any) -> Any:
+    """Return the slot of a name, or the free one where it belongs."""
+    last = np.uint64(len(slots) - 1)
+    slot = tag & last
+    while slots[slot] != 0:
+        if slots[slot] >> np.uint64(32) == tag:
+            number = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
+            place = bounds[number]
+            if bounds[number + 1] - place == end - start:
+                k = 0
+                while k < end - start and kept[place + k] == letters[start + k]:
+                    k += 1
+                if k == end - start:
+                    break
+        slot = (slot + np.uint64(1)) & last
+    return slot
+
+
+@njit(cache=True)
+def _insert(
+    letters: Any,
+    offsets: Any,
+    numbers: Any,
+    done: Any,
+    count: Any,
+    slots: Any,
+    kept: Any,
+    bounds: Any,
+) -> Any:
+    """Insert names from number `done` on until one finds no room; return it and the count."""
+    for i in range(done, len(numbers)):
+        start, end = offsets[i], offsets[i + 1]
+        tag = _hash(letters, start, end)
+        slot = _slot(tag, letters, start, end, slots, kept, bounds)
+        if slots[slot] != 0:
+            numbers[i] = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
+            continue
+        place = bounds[count]
+        full = 2 * count >= len(slots) or count + 1 == len(bounds)
+        if full or place + end - start > len(kept):
+            return i, count
+        for k in range(end - start):
+            kept[place + k] = letters[start + k]
+        numbers[i] = count
+        count += 1
+        bounds[count] = place + end - start
+        slots[slot] = tag << np.uint64(32) | np.uint64(count)
+    return len(numbers), count
+
+
+@njit(cache=True)
+def _insert_slots(old: Any, slots: Any) -> None:
+    last = np.uint64(len(slots) - 1)
+    for content in old:
+        if content != 0:
+            slot = (content >> np.uint64(32)) & last
+            while slots[slot] != 0:
+                slot = (slot + np.uint64(1)) & last
+            slots[slot] = content
+
+
+@njit(cache=True)
+def _find(letters: Any, offsets: Any, numbers: Any, slots: Any, kept: Any, bounds: Any) -> None:
+    for i in range(len(numbers)):
+        start, end = offsets[i], offsets[i + 1]
+        tag = _hash(letters, start, end)
+        content = slots[_slot(tag, letters, start, end, slots, kept, bounds)]
+        numbers[i] = np.int64(content & np.uint64(0xFFFFFFFF)) - 1

@@ -1,0 +1,85 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ogg_hpc.graphs.names import Names, NameTable, _hash
+
+# Few letters, so that names share long beginnings, and the byte that pads a short word.
+_ALIKE = st.text(alphabet="ab\0\u00e9\U0001f600", max_size=20)
+_STRINGS = st.lists(st.one_of(st.text(max_size=12), _ALIKE), max_size=60)
+
+
+@given(_STRINGS)
+def test_strings_come_back(strings: list[str]) -> None:
+    names = Names.from_strings(strings)
+    assert len(names) == len(strings)
+    assert names.to_strings() == strings
+
+
+@given(_STRINGS)
+def test_order_is_that_of_the_bytes_and_stable(strings: list[str]) -> None:
+    expected = sorted(range(len(strings)), key=lambda i: strings[i].encode())
+    assert Names.from_strings(strings).order().tolist() == expected
+
+
+def test_many_names_with_a_common_beginning_are_sorted() -> None:
+    rng = np.random.default_rng(5)
+    strings = [f"http://example.org/user/{i:x}" for i in rng.integers(0, 2000, 5000).tolist()]
+    names = Names.from_strings(strings)
+    assert names.order().tolist() == sorted(range(len(strings)), key=strings.__getitem__)
+
+
+@given(_STRINGS, st.data())
+def test_take_slice_and_concatenate_are_those_of_lists(
+    strings: list[str], data: st.DataObject
+) -> None:
+    names = Names.from_strings(strings)
+    if strings:
+        places = data.draw(st.lists(st.integers(0, len(strings) - 1)))
+        assert names.take(np.array(places, np.int64)).to_strings() == [strings[i] for i in places]
+    low = data.draw(st.integers(0, len(strings)))
+    high = data.draw(st.integers(0, len(strings)))
+    part = names[low:high]
+    assert part.to_strings() == strings[low:high]
+    joined = Names.concatenate([part, names, Names.from_strings([])])
+    assert joined.to_strings() == strings[low:high] + strings
+    assert (part == names) == (strings[low:high] == strings)
+
+
+def test_slices_of_a_buffer_become_names() -> None:
+    buffer = np.frombuffer("a été  b".encode(), np.uint8)
+    names = Names.from_slices(buffer, np.array([2, 0, 8]), np.array([7, 1, 8]))
+    assert names.to_strings() == ["été", "a", ""]
+
+
+@given(st.lists(_STRINGS, max_size=5), _STRINGS)
+def test_table_numbers_names_as_a_dictionary_does(
+    batches: list[list[str]], others: list[str]
+) -> None:
+    table, expected = NameTable(), dict[str, int]()
+    for batch in batches:
+        numbers = [expected.setdefault(name, len(expected)) for name in batch]
+        assert table.insert(Names.from_strings(batch)).tolist() == numbers
+    assert len(table) == len(expected)
+    assert table.names.to_strings() == list(expected)
+    found = table.find(Names.from_strings(others)).tolist()
+    assert found == [expected.get(name, -1) for name in others]
+
+
+def test_table_grows_with_what_it_holds() -> None:
+    strings = [str(i % 30_000) + "x" * (i % 7) for i in range(50_000)] + ["y" * 100_000]
+    table, expected = NameTable(), dict[str, int]()
+    numbers = [expected.setdefault(name, len(expected)) for name in strings]
+    assert table.insert(Names.from_strings(strings)).tolist() == numbers
+    assert table.names.to_strings() == list(expected)
+
+
+def test_names_with_one_hash_stay_apart() -> None:
+    count = 200_000
+    names = Names.from_strings(f"{i:06}" for i in range(count))
+    places = zip(names.offsets[:-1], names.offsets[1:], strict=True)
+    hashes = {int(_hash(names.bytes, start, end)) for start, end in places}
+    assert len(hashes) < count, "no two of these names have one hash: take more"
+    table = NameTable()
+    assert np.array_equal(table.insert(names), np.arange(count))
+    assert np.array_equal(table.find(names), np.arange(count))
