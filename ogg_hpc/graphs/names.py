@@ -99,7 +99,7 @@ class Names:
         return Names.from_slices(self.bytes, starts, starts + self.lengths[places])
 
     def order(self) -> NDArray[np.int64]:
-        """Return the (n,) places of the names in the order of their bytes; equal ones stay as are."""
+        """Return the (n,) places of the names in the order of their bytes; the sort is stable."""
         order = np.arange(len(self))
         _sort(self.bytes, self.offsets, order)
         return order
