@@ -52,6 +52,7 @@ def complement(graph: Graph, most_bytes: int = MOST_BYTES) -> Graph:
         looped=np.empty(0, np.int64),
         self_loops=0,
         duplicates=0,
+        reversed_pairs=0,
     )
 
 

@@ -54,6 +54,9 @@ class Graph:
         Sorted ids of the nodes that had a self loop; the loops themselves are not stored.
     self_loops, duplicates : int
         How many entries were dropped as self loops and merged as repeated edges on the way in.
+    reversed_pairs : int
+        How many edges of an undirected graph were given in both directions, where each need be
+        given once; they count among the duplicates too.
     warnings : tuple of str
         What a reader noticed and the user should know.
     node_weights : (n,) float64, optional
@@ -71,6 +74,7 @@ class Graph:
     looped: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     self_loops: int = 0
     duplicates: int = 0
+    reversed_pairs: int = 0
     warnings: tuple[str, ...] = ()
     node_weights: NDArray[np.float64] | None = None
     unread_node_weights: str = ""
@@ -253,6 +257,7 @@ class Graph:
         u, v = u[position], v[position]
         given = len(u)
         if not directed:
+            backwards = u > v
             u, v = np.minimum(u, v), np.maximum(u, v)
 
         # One sort finds both the row order and the repeated edges.
@@ -273,8 +278,14 @@ class Graph:
             w = w[first]
         u, v = u[first], v[first]
         duplicates = given - len(u)
+        reversed_pairs = 0
         if both_directions and not directed:
             duplicates = max(0, given - 2 * len(u))
+        elif duplicates and not directed:
+            starts = np.flatnonzero(first)
+            back = np.add.reduceat(backwards[order], starts, dtype=np.int64)
+            times = np.diff(starts, append=given)
+            reversed_pairs = int(np.count_nonzero((back > 0) & (back < times)))
 
         if not directed:
             u, v = np.concatenate([u, v]), np.concatenate([v, u])
@@ -293,6 +304,7 @@ class Graph:
             looped,
             self_loops,
             duplicates,
+            reversed_pairs,
             warnings,
         )
 

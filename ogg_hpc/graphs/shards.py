@@ -19,19 +19,16 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.store_file import (
-    VERSION,
-    Attributes,
-    StoreFile,
-    checksum_of,
-    refuse_other_version,
-    write_store,
-)
+from ogg_hpc.graphs.store_file import StoreFile
+from ogg_hpc.graphs.store_format import VERSION, Attributes, checksum_of, refuse_other_version
+from ogg_hpc.graphs.store_output import Objective, SolvedGraph, write_store
 from ogg_hpc.runtime.files import sha256_of_file, write_whole
 
 __all__ = [
     "GraphStore",
+    "Objective",
     "Shard",
+    "SolvedGraph",
     "check_store",
     "read_store_graph",
     "write_shards",
@@ -56,7 +53,7 @@ class Shard:
 
 def write_shards(
     folder: str | Path,
-    graphs: Iterable[Graph],
+    graphs: Iterable[Graph | SolvedGraph],
     graphs_per_shard: int,
     attributes: Attributes | None = None,
 ) -> None:
@@ -109,6 +106,8 @@ class GraphStore:
     Attributes
     ----------
     path : Path
+    version : int
+        Of the format.
     attributes : dict
         What was given to `write_store` or `write_shards`.
     directed : bool
@@ -127,15 +126,15 @@ class GraphStore:
                 raise InputError(
                     self.path, f"has no {MANIFEST}: not a folder of shards, or one cut short"
                 )
-            self.shards, self.attributes = _read_manifest(manifest)
+            self.version, self.shards, self.attributes = _read_manifest(manifest)
             for shard in self.shards:
                 _check_size(self.path / shard.name, shard.bytes)
             counts = [shard.graphs for shard in self.shards]
             self._files: list[StoreFile | None] = [None] * len(counts)
         else:
             file = StoreFile(self.path)
-            self.shards, self.attributes = [], file.attributes
-            counts = [file.graphs]
+            self.version, self.shards, self.attributes = file.version, [], file.attributes
+            counts = [file.counts.graphs]
             self._files = [file]
         self._first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
@@ -165,17 +164,36 @@ class GraphStore:
     @property
     def directed(self) -> bool:
         """Whether the graphs are directed."""
-        return self._file(0).directed
+        return self._file(0).kind.directed
 
     @cached_property
     def nodes(self) -> NDArray[np.int64]:
         """(graphs,) int64: the number of nodes of each graph."""
-        return np.concatenate([np.diff(file.graph_nodes) for file in self._all_files()])
+        return np.concatenate([np.diff(file.array("graph_nodes")) for file in self._all_files()])
 
     @cached_property
     def nnz(self) -> NDArray[np.int64]:
         """(graphs,) int64: the number of stored entries of each graph."""
-        return np.concatenate([np.diff(file.graph_entries) for file in self._all_files()])
+        return np.concatenate([np.diff(file.array("graph_entries")) for file in self._all_files()])
+
+    @cached_property
+    def problems(self) -> tuple[str, ...]:
+        """Problems of which objectives are known for some graph, in the order of their names."""
+        return tuple(sorted({name for file in self._all_files() for name in file.problems}))
+
+    def objectives(self, problem: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return what is known of the best solutions of a problem on each graph.
+
+        Returns
+        -------
+        values : (graphs,) float64
+            The best objective; NaN where none is known.
+        proven : (graphs,) bool
+            Whether no solution is better.
+        """
+        parts = [file.objectives(problem) for file in self._all_files()]
+        values, proven = zip(*parts, strict=True)
+        return np.concatenate(values), np.concatenate(proven)
 
     def read(self, index: int) -> Graph:
         """Return one graph, zero-based."""
@@ -196,9 +214,6 @@ class GraphStore:
         weights : float64, optional
         """
         file, local = self._locate(index)
-        n = file.graph_nodes[local + 1] - file.graph_nodes[local]
-        if not 0 <= lo <= hi <= n:
-            raise SettingsError(f"rows {lo} to {hi} are not within a graph of {n} nodes")
         return file.read_rows(local, lo, hi)
 
     def degrees(self, index: int) -> NDArray[np.int64]:
@@ -225,9 +240,10 @@ class GraphStore:
             expected = self.shards[shard]
             path = self.path / expected.name
             file = self._files[shard] = StoreFile(path)
-            if file.graphs != expected.graphs:
+            if file.counts.graphs != expected.graphs:
                 raise InputError(
-                    path, f"holds {file.graphs} graphs, the manifest says {expected.graphs}"
+                    path,
+                    f"holds {file.counts.graphs} graphs, the manifest says {expected.graphs}",
                 )
         return file
 
@@ -274,7 +290,7 @@ def check_store(path: str | Path) -> list[str]:
     if not path.is_dir():
         return list(file_faults(path))
     try:
-        shards, _ = _read_manifest(path / MANIFEST)
+        _, shards, _ = _read_manifest(path / MANIFEST)
     except FileNotFoundError:
         return [f"{path}: has no {MANIFEST}: not a folder of shards, or one cut short"]
     except InputError as error:
@@ -312,7 +328,7 @@ def _write_manifest(folder: Path, shards: list[Shard], attributes: Attributes) -
         temporary.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def _read_manifest(path: Path) -> tuple[list[Shard], dict[str, Any]]:
+def _read_manifest(path: Path) -> tuple[int, list[Shard], dict[str, Any]]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         found, version = content["format"], content["version"]
@@ -323,4 +339,4 @@ def _read_manifest(path: Path) -> tuple[list[Shard], dict[str, Any]]:
     refuse_other_version(path, version)
     if content.pop("checksum", None) != checksum_of(content):
         raise InputError(path, "does not match its own checksum; it was damaged or edited")
-    return [Shard(**shard) for shard in content["shards"]], content["attributes"]
+    return version, [Shard(**shard) for shard in content["shards"]], content["attributes"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.store_file import StoreFile, bad_chunks, chunk_message, dataset_types
+from ogg_hpc.graphs.store_file import StoreFile, bad_chunks, chunk_message
 
 
 def file_faults(path: Path, stated: tuple[int, int, int] | None = None) -> Iterator[str]:
@@ -42,9 +42,9 @@ def _open_file_faults(file: StoreFile, stated: tuple[int, int, int] | None) -> I
         yield from (f"{file.path}: {fault}" for fault in faults)
         if faults:
             return
-    if stated not in (None, (file.graphs, file.total_nodes, file.total_nnz)):
+    if stated not in (None, file.counts):
         yield f"{file.path}: its counts differ from the manifest"
-    for local in range(file.graphs):
+    for local in range(file.counts.graphs):
         try:
             graph = file.read(local)
         except InputError as error:
@@ -56,7 +56,7 @@ def _open_file_faults(file: StoreFile, stated: tuple[int, int, int] | None) -> I
 
 def _damage(file: StoreFile) -> Iterator[str]:
     """Read every chunk of every dataset."""
-    for name in dataset_types(file.weighted, file.node_weighted, file.label_kind):
+    for name in file.types:
         try:
             dataset = file.dataset(name)
             bad = list(bad_chunks(dataset, 0, len(dataset)))
@@ -68,21 +68,26 @@ def _damage(file: StoreFile) -> Iterator[str]:
 
 def _structure_faults(file: StoreFile) -> Iterator[str]:
     """Check that each offsets array rises from 0 to the length of what it points into."""
-    lengths = {"columns": file.total_nnz, "self_loops": file.graphs, "duplicates": file.graphs}
-    if file.weighted:
-        lengths["weights"] = file.total_nnz
-    if file.node_weighted:
-        lengths["node_weights"] = file.total_nodes
-    if file.label_kind == "integer":
-        lengths["labels"] = file.total_nodes
+    lengths = {
+        name: file.counts.graphs
+        for name in file.types
+        if name in ("self_loops", "duplicates", "reversed_pairs") or name.startswith("objectives/")
+    }
+    lengths["columns"] = file.counts.nnz
+    if file.kind.weighted:
+        lengths["weights"] = file.counts.nnz
+    if file.kind.node_weighted:
+        lengths["node_weights"] = file.counts.nodes
+    if file.kind.label_kind == "integer":
+        lengths["labels"] = file.counts.nodes
     offsets = [
-        ("graph_nodes", file.graphs, file.total_nodes),
-        ("graph_entries", file.graphs, file.total_nnz),
-        ("row_offsets", file.total_nodes, file.total_nnz),
-        ("looped_offsets", file.graphs, len(file.dataset("looped"))),
+        ("graph_nodes", file.counts.graphs, file.counts.nodes),
+        ("graph_entries", file.counts.graphs, file.counts.nnz),
+        ("row_offsets", file.counts.nodes, file.counts.nnz),
+        ("looped_offsets", file.counts.graphs, len(file.dataset("looped"))),
     ]
-    if file.label_kind == "text":
-        offsets.append(("label_offsets", file.total_nodes, len(file.dataset("label_bytes"))))
+    if file.kind.label_kind == "text":
+        offsets.append(("label_offsets", file.counts.nodes, len(file.dataset("label_bytes"))))
     lengths |= {name: count + 1 for name, count, _ in offsets}
     for name, length in lengths.items():
         if len(file.dataset(name)) != length:
@@ -93,7 +98,8 @@ def _structure_faults(file: StoreFile) -> Iterator[str]:
         if values[0] != 0 or values[-1] != end or (np.diff(values) < 0).any():
             yield f"dataset {name!r} does not rise from 0 to {end}"
             return
-    if not np.array_equal(file.array("row_offsets")[file.graph_nodes], file.graph_entries):
+    starts = file.array("row_offsets")[file.array("graph_nodes")]
+    if not np.array_equal(starts, file.array("graph_entries")):
         yield "datasets 'graph_entries' and 'row_offsets' disagree"
 
 

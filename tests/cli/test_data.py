@@ -132,7 +132,7 @@ def test_info_describes_files_stores_and_one_graph_of_a_store(
     assert (record["nodes"], record["edges"], record["components"]) == (3, 2, 1)
     assert ogg("info", store, "--json") == 0
     record = printed(capsys)
-    assert record["format"] == "ogg-hpc-graphs/1"
+    assert record["format"] == "ogg-hpc-graphs/2"
     assert record["graphs"] == 2
     assert record["nodes"] == {"min": 2, "mean": 3.5, "max": 5, "total": 7}
     assert record["edges"]["total"] == 2

@@ -1,8 +1,11 @@
+import hashlib
 import json
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
@@ -16,6 +19,8 @@ from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.shards import (
     GraphStore,
+    Objective,
+    SolvedGraph,
     check_store,
     read_store_graph,
     write_shards,
@@ -32,7 +37,8 @@ def assert_same(a: Graph, b: Graph) -> None:
             assert x.dtype.kind == y.dtype.kind
             assert np.array_equal(x, y), name
     assert a.columns.dtype == b.columns.dtype
-    assert (a.directed, a.self_loops, a.duplicates) == (b.directed, b.self_loops, b.duplicates)
+    for name in ("directed", "self_loops", "duplicates", "reversed_pairs"):
+        assert getattr(a, name) == getattr(b, name), name
 
 
 @st.composite
@@ -155,7 +161,7 @@ def test_a_flipped_byte_in_any_dataset_is_found_and_named(tmp_path: Path, names:
     content = path.read_bytes()
     with h5py.File(path, "r") as file:
         datasets = list(file)
-    assert len(datasets) == (11 if names else 10)
+    assert len(datasets) == (12 if names else 11)
     for name in datasets:
         offset, size = chunk_of(path, name, 0)
         for position in (0, size // 2, size - 1):
@@ -202,6 +208,99 @@ def test_a_flipped_bit_is_never_read_as_another_graph(
         assert_same(found, graph)
 
 
+def test_objectives_come_back_where_they_are_known(tmp_path: Path) -> None:
+    graph = barabasi_albert(20, 3, 0)
+    known = [
+        {},
+        {"mvc": Objective(12, True)},
+        {"mis": Objective(8, False), "mvc": Objective(11, False)},
+        {},
+    ]
+    solved = [SolvedGraph(graph, objectives) if objectives else graph for objectives in known]
+    write_store(tmp_path / "all.h5", iter(solved))
+    write_shards(tmp_path / "shards", iter(solved), 2)
+    for path in (tmp_path / "all.h5", tmp_path / "shards"):
+        assert check_store(path) == []
+        with GraphStore(path) as store:
+            assert store.problems == ("mis", "mvc")
+            for problem, expected, certain in [
+                ("mvc", [np.nan, 12, 11, np.nan], [False, True, False, False]),
+                ("mis", [np.nan, np.nan, 8, np.nan], [False] * 4),
+                ("clique", [np.nan] * 4, [False] * 4),
+            ]:
+                values, proven = store.objectives(problem)
+                np.testing.assert_array_equal(values, expected)
+                np.testing.assert_array_equal(proven, certain)
+                assert (values.dtype, proven.dtype) == (np.float64, np.bool_)
+
+
+def test_objectives_that_are_none_are_refused(tmp_path: Path) -> None:
+    graph = barabasi_albert(20, 3, 0)
+    for problem, value in [("mvc", np.nan), ("mvc", np.inf), ("a/b", 1), ("a_proven", 1), ("", 1)]:
+        with pytest.raises(SettingsError, match=r"objective|names no problem"):
+            write_store(tmp_path / "g.h5", [SolvedGraph(graph, {problem: Objective(value, False)})])
+    assert list(tmp_path.iterdir()) == []
+
+
+def write_version_1(path: Path, graph: Graph, attributes: dict[str, object]) -> None:
+    """Write one graph with integer labels as the first version of the format had it."""
+    assert graph.labels is not None
+    datasets = {
+        "graph_nodes": [0, graph.n],
+        "graph_entries": [0, len(graph.columns)],
+        "row_offsets": graph.row_offsets,
+        "columns": graph.columns,
+        "labels": graph.labels,
+        "looped_offsets": [0, len(graph.looped)],
+        "looped": graph.looped,
+        "self_loops": [graph.self_loops],
+        "duplicates": [graph.duplicates],
+    }
+    header = {
+        "format": "ogg-hpc-graphs",
+        "version": 1,
+        "schema": "CSR",
+        "graphs": 1,
+        "nodes": graph.n,
+        "nnz": len(graph.columns),
+        "directed": graph.directed,
+        "weighted": False,
+        "label_kind": "integer",
+        **attributes,
+    }
+    checksum = hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()
+    with h5py.File(path, "w", libver=("v110", "v110")) as file:
+        for name, values in datasets.items():
+            values = np.asarray(values)
+            options = {"maxshape": (None,), "chunks": (max(1, len(values)),)}
+            file.create_dataset(name, data=values, compression=1, fletcher32=True, **options)
+        for name, value in {**header, "checksum": checksum}.items():
+            file.attrs[name] = value
+
+
+def test_the_first_version_of_the_format_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "old.h5"
+    old = replace(labelled(False).unweighted(), reversed_pairs=0)
+    write_version_1(path, old, {"source": "before"})
+    assert check_store(path) == []
+    with GraphStore(path) as store:
+        assert (store.version, store.attributes) == (1, {"source": "before"})
+        assert store.problems == ()
+        assert np.isnan(store.objectives("mvc")[0]).all()
+        assert_same(store.read(0), old)
+    flip(path, chunk_of(path, "labels", 0)[0])
+    assert "'labels', chunk 0" in check_store(path)[0]
+
+
+def test_equal_graphs_give_equal_bytes(tmp_path: Path) -> None:
+    for name in ("a.h5", "b.h5"):
+        write_store(tmp_path / name, [SolvedGraph(labelled(True), {"mvc": Objective(3, True)})])
+        second = int(time.time())
+        while int(time.time()) == second:  # times of HDF5 objects are whole seconds
+            time.sleep(0.02)
+    assert (tmp_path / "a.h5").read_bytes() == (tmp_path / "b.h5").read_bytes()
+
+
 def test_texts_of_a_store_lie_where_checksums_are(tmp_path: Path) -> None:
     path = tmp_path / "graph.h5"
     attributes = {"source": "", "licence": "¡Sí! — 自由", "seed": 3}
@@ -246,8 +345,8 @@ def test_a_future_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "graph.h5"
     write_store(path, [barabasi_albert(10, 3, 0)])
     with h5py.File(path, "r+") as file:
-        file.attrs["version"] = 2
-    with pytest.raises(InputError, match="format version 2"):
+        file.attrs["version"] = 3
+    with pytest.raises(InputError, match="format version 3, this program reads versions 1 and 2"):
         GraphStore(path)
 
 
@@ -340,8 +439,8 @@ def test_an_edited_or_future_manifest_is_refused(shards: Path) -> None:
     manifest.write_text(json.dumps(content))
     with pytest.raises(InputError, match="checksum"):
         GraphStore(shards)
-    manifest.write_text(text.replace('"version": 1', '"version": 2'))
-    with pytest.raises(InputError, match="format version 2"):
+    manifest.write_text(text.replace('"version": 2', '"version": 3'))
+    with pytest.raises(InputError, match="format version 3"):
         GraphStore(shards)
     manifest.write_text("{}")
     with pytest.raises(InputError, match="no manifest"):

@@ -48,12 +48,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _store_record(store: Any) -> dict[str, Any]:
-    from ogg_hpc.graphs.store_file import FORMAT, VERSION
+    from ogg_hpc.graphs.store_format import FORMAT
 
     record: dict[str, Any] = {
-        "format": f"{FORMAT}/{VERSION}",
+        "format": f"{FORMAT}/{store.version}",
         "graphs": len(store),
         "shards": len(store.shards) or None,
+        "problems": list(store.problems) or None,
         "attributes": store.attributes,
     }
     if len(store) > 1:
