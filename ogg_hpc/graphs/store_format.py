@@ -214,7 +214,7 @@ def write_header(
         **counts._asdict(),
         **vars(kind),
         "problems": ",".join(problems),
-        **attributes,
+        **dict(sorted(attributes.items())),
     }
     # HDF5 keeps checksums of its own metadata, but not of the values of attributes.
     for name, value in {**header, "checksum": checksum_of(header)}.items():

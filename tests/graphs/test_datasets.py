@@ -23,6 +23,7 @@ def test_the_debian_graph_is_sound_and_as_its_readme_says() -> None:
     text = (DEBIAN.parent / "README.md").read_text()
     assert sha256_of_file(DEBIAN) in text
     with GraphStore(DEBIAN) as store:
+        assert store.version == 2
         assert str(store.attributes["source_sha256"]) in text
         assert f"{store.nodes[0]:,}" in text
         assert f"{store.nnz[0] // 2:,}" in text

@@ -293,8 +293,9 @@ def test_the_first_version_of_the_format_is_read(tmp_path: Path) -> None:
 
 
 def test_equal_graphs_give_equal_bytes(tmp_path: Path) -> None:
-    for name in ("a.h5", "b.h5"):
-        write_store(tmp_path / name, [SolvedGraph(labelled(True), {"mvc": Objective(3, True)})])
+    solved = SolvedGraph(labelled(True), {"mvc": Objective(3, True)})
+    for name, attributes in [("a.h5", {"x": 1, "y": 2}), ("b.h5", {"y": 2, "x": 1})]:
+        write_store(tmp_path / name, [solved], attributes)
         second = int(time.time())
         while int(time.time()) == second:  # times of HDF5 objects are whole seconds
             time.sleep(0.02)
