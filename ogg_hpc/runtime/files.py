@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +18,12 @@ from ogg_hpc.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+# What reading a damaged ``.npz`` archive raises.
+DAMAGE = (OSError, ValueError, EOFError, RuntimeError, KeyError, zipfile.BadZipFile)
+
 _CHUNK = 1 << 20
 # What `temporary_name` gives, with the number of the process.
-_TEMPORARY = re.compile(r"\..+\.(\d+)\.part(?:\.[^.]*)?")
+_TEMPORARY = re.compile(r"\.(?P<stem>.+)\.(?P<process>\d+)\.part(?P<suffix>\.[^.]*)?")
 
 
 @contextmanager
@@ -88,17 +91,26 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def remove_leftovers(folder: Path) -> None:
+def remove_leftovers(folder: Path, name: str | None = None) -> None:
     """Remove what killed processes have left half-written in a folder, if there is one.
 
     What a living process of this machine prepares stays, but nothing under the number of the
     present one: it must not have begun to write yet.
+
+    Parameters
+    ----------
+    folder
+        The folder.
+    name
+        That of the file to whose leftovers this is limited: in folders that others use as well.
     """
     if not folder.is_dir():
         return
     for path in folder.iterdir():
         match = _TEMPORARY.fullmatch(path.name)
-        if match is None or _is_another_living_process(int(match[1])):
+        if match is None or _is_another_living_process(int(match["process"])):
+            continue
+        if name not in (None, match["stem"] + (match["suffix"] or "")):
             continue
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
@@ -178,7 +190,9 @@ def sha256_of_file(path: str | Path) -> str:
     return digest.hexdigest()
 
 
-def read_arrays(path: str | Path, what: str) -> dict[str, NDArray[Any]]:
+def read_arrays(
+    path: str | Path, what: str, names: Collection[str] = ()
+) -> dict[str, NDArray[Any]]:
     """Return the arrays of an ``.npz`` archive.
 
     Parameters
@@ -187,6 +201,8 @@ def read_arrays(path: str | Path, what: str) -> dict[str, NDArray[Any]]:
         The archive.
     what
         What it should be, for the message.
+    names
+        Those to be read; all by default.
 
     Raises
     ------
@@ -197,13 +213,12 @@ def read_arrays(path: str | Path, what: str) -> dict[str, NDArray[Any]]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            return {
-                name.removesuffix(".npy"): _read_array(archive, name) for name in archive.namelist()
-            }
+            members = [f"{name}.npy" for name in names] or archive.namelist()
+            return {name.removesuffix(".npy"): _read_array(archive, name) for name in members}
     except FileNotFoundError:
         raise
     # A damaged header can claim anything: other versions, encryption, sizes beyond memory.
-    except (OSError, ValueError, EOFError, RuntimeError, MemoryError, zipfile.BadZipFile) as error:
+    except (*DAMAGE, MemoryError) as error:
         raise InputError(path, f"not {what}, or a damaged one ({error})") from None
 
 
