@@ -12,6 +12,7 @@ EXTRAS = {
     "cplex": ["cplex>=22.1"],
     "gurobi": ["gurobipy>=11.0"],
     "kamis": ["chszlablib>=0.5"],
+    "metis": ["pymetis>=2025.2"],
     "plot": ["matplotlib>=3.8"],
     "solvers": ["ortools>=9.10", "highspy>=1.7"],
     "tensorboard": ["tensorboard>=2.17"],
@@ -21,6 +22,7 @@ EXTRAS = {
         "mypy>=1.11",
         # The CUDA compiler as a library; 12 is the last with code for V100.
         "nvidia-cuda-nvrtc-cu12>=12.8; platform_system == 'Linux'",
+        "pymetis>=2025.2",
         "pytest>=8.0",
         "pytest-timeout>=2.3",
         "pyyaml>=6.0",

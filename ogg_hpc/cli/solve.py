@@ -105,6 +105,13 @@ def add_parser(subparsers: Any) -> None:
         help="what is balanced over ranks: rows or edges (default: rows)",
     )
     parser.add_argument(
+        "--order",
+        metavar="degree|bfs|rcm|metis",
+        help="renumber the nodes first, so that ranks exchange less: by degree, breadth first, "
+        "reverse Cuthill-McKee, or part by part of METIS, one part a rank, whose answer then "
+        "depends on their number; labels stay (default: as given)",
+    )
+    parser.add_argument(
         "--no-reduce",
         dest="reduce",
         action="store_false",
@@ -170,6 +177,7 @@ def _solve(args: argparse.Namespace, stop: Stop) -> int:
         refresh_above=args.refresh_above,
         collective=args.collective,
         balance=args.balance,
+        order=args.order,
         reduce=args.reduce,
         samples=args.samples,
         polish=args.polish,
@@ -228,6 +236,7 @@ def _print_table(record: dict[str, Any]) -> None:
     for name, value in (
         ("graph", f"{graph['path']}: {graph['nodes']} nodes, {graph['edges']} edges"),
         ("dropped", f"{graph['self_loops']} self loops, {graph['duplicates']} repeated edges"),
+        *_order(record["order"]),
         ("reduced", f"to {kernel['nodes']} nodes, {kernel['edges']} edges"),
         ("problem", record["problem"]),
         ("objective", f"{record['objective']} (verified)"),
@@ -240,6 +249,17 @@ def _print_table(record: dict[str, Any]) -> None:
     ):
         table.add_row(name, str(value))
     console().print(table)
+
+
+def _order(order: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if order is None:
+        return []
+    before, after = order["before"], order["after"]
+    gained = (
+        f"largest halo {before['halo_max']} to {after['halo_max']}, entries of a rank up to "
+        f"{before['entry_imbalance']:.2f} to {after['entry_imbalance']:.2f} of the mean"
+    )
+    return [("order", f"{order['by']}: {gained}")]
 
 
 def _gap(record: dict[str, Any]) -> str:

@@ -62,13 +62,18 @@ class RowBlock:
         return self.entries / max(self.n, 1)
 
 
+def check_balance(balance: str) -> None:
+    """Raise a SettingsError unless ranks can share rows so."""
+    if balance not in BALANCE:
+        raise SettingsError(f"balance {balance!r} is unknown; use one of {', '.join(BALANCE)}")
+
+
 def partition_rows(degrees: NDArray[np.int64], size: int, balance: str) -> RowPartition:
     """Partition the rows of a graph over `size` ranks by ``rows`` or by ``edges``."""
+    check_balance(balance)
     if balance == "rows":
         return RowPartition.by_rows(len(degrees), size)
-    if balance == "edges":
-        return RowPartition.by_edges(degrees, size)
-    raise SettingsError(f"balance {balance!r} is unknown; use one of {', '.join(BALANCE)}")
+    return RowPartition.by_edges(degrees, size)
 
 
 def row_block(graph: Graph, rank: int, size: int, balance: str = "rows") -> RowBlock:

@@ -37,6 +37,11 @@ class SolveSettings:
         for maximum cut, of a whole side); 0 for always, None for the policy's default.
     collective, balance
         How neighbour sums cross ranks, and what is balanced over them.
+    order
+        ``degree``, ``bfs``, ``rcm`` or ``metis``, an order of `node_order` in which the nodes are
+        renumbered on the way in, so that ranks exchange less; the answer is in the graph's own
+        labels. Ties go to the lowest new id, so that it is another answer; it depends on the number
+        of ranks with ``metis`` alone, which makes a part for each. None for the graph's own order.
     reduce
         Whether the problem's exact reductions shrink the graph first, so that the policy solves
         the kernel that is left; off for the policy alone.
@@ -61,6 +66,7 @@ class SolveSettings:
     refresh_above: float | None = None
     collective: str = "allgather"
     balance: str = "rows"
+    order: str | None = None
     reduce: bool = True
     samples: int = 1
     polish: float = 0.0

@@ -12,7 +12,9 @@ import numpy as np
 from ogg_hpc.errors import InfeasibleError, SettingsError
 from ogg_hpc.graphs.batch import COLLECTIVES
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.row_block import BALANCE
+from ogg_hpc.graphs.ordering import check_order
+from ogg_hpc.graphs.reordering import Reordering, reorder
+from ogg_hpc.graphs.row_block import check_balance
 from ogg_hpc.problems.graph_input import read_undirected, without_unused_weights
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import problem_by_name
@@ -32,7 +34,7 @@ from ogg_hpc.search.rollout import best_rollout, rollout
 from ogg_hpc.search.schedule import ONE, Schedule, load_schedule
 from ogg_hpc.search.settings import ENGINES, SolveSettings
 
-PHASES = ("read", "reduce", "setup", "policy", "polish", "bound", "verify")
+PHASES = ("read", "order", "reduce", "setup", "policy", "polish", "bound", "verify")
 
 
 @dataclass
@@ -110,7 +112,8 @@ def solve_graph(
     Where `stop` holds on any rank, all that takes long ends with what it has: the reductions, the
     search, whose solution is completed by a heuristic, samples, the polish and the bound.
     """
-    clock, earlier = Clock(comm, *PHASES), comm.report()
+    phases = [phase for phase in PHASES if phase != "order" or settings.order is not None]
+    clock, earlier = Clock(comm, *phases), comm.report()
     problem, approach, schedule = comm.on_all(lambda: check_settings(settings))
     rules = approach.rules
     path = str(graph) if isinstance(graph, str | Path) else type(graph).__name__
@@ -118,9 +121,14 @@ def solve_graph(
         host = OnRoot(comm, lambda: _as_graph(graph, settings, problem))
     if output is not None:
         comm.on_root(lambda: check_writable(output))
+    numbered, ordering = host, None
+    if settings.order is not None and not _asked(comm, stop):
+        with clock("order"):
+            ordering = OnRoot(comm, lambda: _reordered(host.get(), settings, comm.size))
+            numbered = OnRoot(comm, lambda: ordering.get().graph)
     with clock("reduce"):
         around = OnRoot(
-            comm, lambda: find_kernel(host.get(), problem, rules, settings.reduce, stop)
+            comm, lambda: find_kernel(numbered.get(), problem, rules, settings.reduce, stop)
         )
         kernel = OnRoot(comm, lambda: around.get().graph)
     if rules.completion() and _asked(comm, stop):
@@ -146,7 +154,10 @@ def solve_graph(
 
     def finish(graph: Graph) -> tuple[list[Any], dict[str, Any]]:
         with clock("polish"):
-            nodes = np.sort(problem.improve(graph, around.get().lift(found)))
+            nodes = problem.improve(numbered.get(), around.get().lift(found))
+            if ordering is not None:
+                nodes = ordering.get().order[nodes]
+            nodes = np.sort(nodes)
         with clock("bound"):
             bound = plain_number(around.get().bound(kernel_bound))
         with clock("verify"):
@@ -165,6 +176,7 @@ def solve_graph(
             "gap": abs(objective - bound) / max(abs(objective), 1.0),
             "optimal": objective == bound,
             "reduced": {"nodes": kernel.get().n, "edges": kernel.get().m},
+            "order": None if ordering is None else _order_record(ordering.get(), settings),
             "warnings": [*graph.warnings, *approach.warnings],
         }
 
@@ -246,10 +258,9 @@ def check_settings(settings: SolveSettings) -> tuple[Problem, Approach, Schedule
         raise SettingsError(
             f"collective {settings.collective!r} is unknown; use one of {', '.join(COLLECTIVES)}"
         )
-    if settings.balance not in BALANCE:
-        raise SettingsError(
-            f"balance {settings.balance!r} is unknown; use one of {', '.join(BALANCE)}"
-        )
+    check_balance(settings.balance)
+    if settings.order is not None:
+        check_order(settings.order)
     if settings.refresh_above is not None and not 0 <= settings.refresh_above < math.inf:
         raise SettingsError("refresh_above must not be negative, and finite")
     if not 0 <= settings.polish < math.inf:
@@ -266,6 +277,19 @@ def check_settings(settings: SolveSettings) -> tuple[Problem, Approach, Schedule
         )
     several = approach.rules.several_at_once and approach.heuristic is None
     return problem, approach, schedule if several else ONE
+
+
+def _reordered(graph: Graph, settings: SolveSettings, ranks: int) -> Reordering:
+    assert settings.order is not None
+    return reorder(graph, settings.order, ranks, settings.balance)
+
+
+def _order_record(ordering: Reordering, settings: SolveSettings) -> dict[str, Any]:
+    return {
+        "by": settings.order,
+        "before": ordering.before.summary(),
+        "after": ordering.after.summary(),
+    }
 
 
 def _summary(seconds: list[float]) -> dict[str, float]:

@@ -4,16 +4,21 @@ import sys
 from pathlib import Path
 
 import networkx as nx
+import numpy as np
 import pytest
 import scipy.sparse
 
 import ogg_hpc
 from ogg_hpc.errors import InfeasibleError, InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.ordering import node_order
+from ogg_hpc.graphs.renumbering import renumbered
+from ogg_hpc.graphs.reordering import reorder
 from ogg_hpc.policies.file import load_policy, save_policy
 from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.problems.greedy_cover import maximum_degree_greedy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
+from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.problems.solution import read_solution
 from ogg_hpc.runtime.communicator import Communicator
 
@@ -21,7 +26,7 @@ RECORD = {
     "problem", "graph", "objective", "feasible", "bound", "gap", "policy", "engine", "select",
     "steps", "seed", "ranks", "device", "seconds", "step_seconds", "collectives", "samples",
     "stopped", "adjacency_bytes", "optimal", "reduced", "peak_memory_bytes", "solution", "warnings",
-    "commit", "hosts", "phases",
+    "commit", "hosts", "phases", "order",
 }  # fmt: skip
 
 
@@ -117,6 +122,49 @@ def test_record_has_every_field(karate, policy, select, engine, used, tmp_path):
     else:
         assert record["steps"] < record["objective"]
     assert json.loads(json.dumps(record)) == record
+
+
+@pytest.mark.parametrize("problem", ["mvc", "mis", "clique", "mds", "maxcut"])
+@pytest.mark.parametrize("by", ["degree", "bfs", "rcm"])
+@pytest.mark.parametrize("reduce", [True, False])
+def test_an_order_gives_what_the_reordered_graph_does(karate, problem, by, reduce, tmp_path):
+    graph = Graph.from_networkx(nx.relabel_nodes(karate, lambda v: f"member {v}"))
+    output = tmp_path / "answer.json"
+    solved = ogg_hpc.solve(graph, problem, order=by, reduce=reduce, output=output)
+    by_hand = ogg_hpc.solve(renumbered(graph, node_order(graph, by)), problem, reduce=reduce)
+    assert set(solved.nodes) == set(by_hand.nodes)
+    assert solved.nodes == graph.labels_of(np.sort(graph.ids_of(solved.nodes)))
+    assert problem_by_name(problem).violation(graph, read_solution(output, graph).nodes) is None
+    for name in ("objective", "bound", "steps", "graph"):
+        assert solved.record[name] == by_hand.record[name], name
+
+
+def test_record_tells_what_an_order_gains(karate):
+    graph = Graph.from_networkx(karate)
+    record = ogg_hpc.solve(karate, order="rcm", balance="edges").record
+    gained = reorder(graph, "rcm", 1, "edges")
+    assert record["order"] == {
+        "by": "rcm",
+        "before": gained.before.summary(),
+        "after": gained.after.summary(),
+    }
+    assert list(record["seconds"])[:3] == ["read", "order", "reduce"]
+    assert ogg_hpc.solve(karate).record["order"] is None
+
+
+def test_loops_and_weights_of_nodes_follow_an_order():
+    graph = nx.path_graph(["a", "b", "c", "d", "e"])
+    graph.add_edge("e", "e")
+    nx.set_node_attributes(graph, {"a": 1, "b": 9, "c": 1, "d": 2, "e": 5}, "weight")
+    given = Graph.from_networkx(graph)
+    solved = ogg_hpc.solve(given, "mwvc", order="degree")
+    assert solved.nodes == ogg_hpc.solve(given, "mwvc").nodes == ["a", "c", "e"]
+    assert solved.record["objective"] == 7
+
+
+def test_a_mistaken_order_is_told_before_the_graph_is_read(tmp_path):
+    with pytest.raises(SettingsError, match="order 'random' is unknown"):
+        ogg_hpc.solve(tmp_path / "absent.mtx", order="random")
 
 
 def test_written_solution_verifies_against_the_graph(karate, policy, tmp_path):

@@ -36,9 +36,10 @@ from ogg_hpc.search.solve import solve_graph
 @given(
     seed=st.integers(0, 10**6), n=st.integers(1, 20), density=st.floats(0, 1),
     k=st.integers(0, 25), samples=st.integers(1, 3), reduce=st.booleans(),
+    order=st.sampled_from([None, "degree", "rcm"]),
 )  # fmt: skip
 def test_any_stop_gives_a_verified_answer_and_a_bound(
-    problem, policy, engine, seed, n, density, k, samples, reduce
+    problem, policy, engine, seed, n, density, k, samples, reduce, order
 ):
     rules, generator = problem_by_name(problem), np.random.default_rng(seed)
     drawn = nx.gnp_random_graph(n, density, seed=seed)
@@ -49,7 +50,14 @@ def test_any_stop_gives_a_verified_answer_and_a_bound(
     if policy in ("min-degree", "greedy", None):
         samples = 1
     how = SolveSettings(
-        problem, policy, engine=engine, select="one", samples=samples, reduce=reduce, seed=seed
+        problem,
+        policy,
+        engine=engine,
+        select="one",
+        samples=samples,
+        reduce=reduce,
+        seed=seed,
+        order=order,
     )
     solved = solve_graph(Communicator(), graph, how, stop=AfterQuestions(k))
     nodes, record = np.array(solved.nodes, np.int64), solved.record
