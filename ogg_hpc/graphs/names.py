@@ -42,7 +42,12 @@ class Names:
         """Return the names that a few Python strings give."""
         encoded = [string.encode() for string in strings]
         lengths = np.array([len(name) for name in encoded], dtype=np.int64)
-        return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), _offsets(lengths))
+        return cls.from_lengths(np.frombuffer(b"".join(encoded), dtype=np.uint8), lengths)
+
+    @classmethod
+    def from_lengths(cls, letters: NDArray[np.uint8], lengths: NDArray[np.int64]) -> Names:
+        """Return the (n,) names of given lengths that letters hold one after the other."""
+        return cls(letters, _offsets(lengths))
 
     @classmethod
     def from_slices(
@@ -60,7 +65,7 @@ class Names:
         parts = list(parts)
         lengths = [np.empty(0, np.int64), *(part.lengths for part in parts)]
         letters = [np.empty(0, np.uint8), *(part.bytes for part in parts)]
-        return cls(np.concatenate(letters), _offsets(np.concatenate(lengths)))
+        return cls.from_lengths(np.concatenate(letters), np.concatenate(lengths))
 
     def __len__(self) -> int:
         """Return the number of names."""
@@ -103,6 +108,28 @@ class Names:
         order = np.arange(len(self))
         _sort(self.bytes, self.offsets, order)
         return order
+
+    def search(self, queries: Names) -> NDArray[np.int64]:
+        """Return how many of these names come before each of (k,) queries; both are sorted."""
+        places = np.empty(len(queries), np.int64)
+        _search(self.bytes, self.offsets, queries.bytes, queries.offsets, places)
+        return places
+
+    def union(self, other: Names) -> Names:
+        """Return the sorted distinct names of two that are sorted and distinct."""
+        letters = np.empty(len(self.bytes) + len(other.bytes), np.uint8)
+        offsets = np.zeros(len(self) + len(other) + 1, np.int64)
+        count = _merge(self.bytes, self.offsets, other.bytes, other.offsets, letters, offsets)
+        # What common names leave free goes back to the system.
+        letters.resize(int(offsets[count]), refcheck=False)
+        offsets.resize(count + 1, refcheck=False)
+        return Names(letters, offsets)
+
+    def hashes(self) -> NDArray[np.uint64]:
+        """Return (n,) hashes of 32 bits, one for each name."""
+        hashes = np.empty(len(self), np.uint64)
+        _hash_all(self.bytes, self.offsets, hashes)
+        return hashes
 
     def to_strings(self) -> list[str]:
         """Return the names as Python strings.
@@ -282,6 +309,73 @@ def _split(order: Any, words: Any, low: Any, high: Any) -> Any:
         else:
             i += 1
     return first, last
+
+
+@njit(cache=True)
+def _compare(a: Any, a_start: Any, a_end: Any, b: Any, b_start: Any, b_end: Any) -> Any:
+    """Return a number that is below, equal to or above 0 as name a comes before, at or after b."""
+    a_length, b_length = a_end - a_start, b_end - b_start
+    for k in range(min(a_length, b_length)):
+        if a[a_start + k] != b[b_start + k]:
+            return np.int64(a[a_start + k]) - np.int64(b[b_start + k])
+    return a_length - b_length
+
+
+@njit(cache=True)
+def _search(letters: Any, offsets: Any, asked: Any, bounds: Any, places: Any) -> None:
+    """Search in steps that double from the last place on, then by halves."""
+    n = len(offsets) - 1
+    low = 0
+    for i in range(len(places)):
+        start, end = bounds[i], bounds[i + 1]
+        high, step = low, 1
+        while high < n and (
+            _compare(letters, offsets[high], offsets[high + 1], asked, start, end) < 0
+        ):
+            low = high + 1
+            high += step
+            step *= 2
+        high = min(high, n)
+        while low < high:
+            middle = (low + high) // 2
+            if _compare(letters, offsets[middle], offsets[middle + 1], asked, start, end) < 0:
+                low = middle + 1
+            else:
+                high = middle
+        places[i] = low
+
+
+@njit(cache=True)
+def _merge(a: Any, a_offsets: Any, b: Any, b_offsets: Any, letters: Any, offsets: Any) -> Any:
+    """Merge sorted names, common ones once; return how many there are."""
+    i = k = count = place = 0
+    while i < len(a_offsets) - 1 or k < len(b_offsets) - 1:
+        if i == len(a_offsets) - 1:
+            sign = 1
+        elif k == len(b_offsets) - 1:
+            sign = -1
+        else:
+            sign = _compare(a, a_offsets[i], a_offsets[i + 1], b, b_offsets[k], b_offsets[k + 1])
+        if sign <= 0:
+            for at in range(a_offsets[i], a_offsets[i + 1]):
+                letters[place] = a[at]
+                place += 1
+            i += 1
+            k += sign == 0
+        else:
+            for at in range(b_offsets[k], b_offsets[k + 1]):
+                letters[place] = b[at]
+                place += 1
+            k += 1
+        count += 1
+        offsets[count] = place
+    return count
+
+
+@njit(cache=True)
+def _hash_all(letters: Any, offsets: Any, hashes: Any) -> None:
+    for i in range(len(hashes)):
+        hashes[i] = _hash(letters, offsets[i], offsets[i + 1])
 
 
 @njit(cache=True)

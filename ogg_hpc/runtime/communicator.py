@@ -105,7 +105,7 @@ class Communicator:
         array
             This rank's array.
         op
-            ``sum``, ``max`` or ``min``.
+            ``sum``, ``max``, ``min``, or ``or`` of the bits of integers.
 
         Returns
         -------
@@ -510,7 +510,8 @@ class MPICommunicator(Communicator):
         return part
 
     def _allreduce(self, send: Any, receive: Any, op: str) -> None:
-        operation = {"sum": self._MPI.SUM, "max": self._MPI.MAX, "min": self._MPI.MIN}[op]
+        mpi = self._MPI
+        operation = {"sum": mpi.SUM, "max": mpi.MAX, "min": mpi.MIN, "or": mpi.BOR}[op]
         flat_send, flat_receive = send.reshape(-1), receive.reshape(-1)
         # Every rank makes one call at least, also for an empty array.
         for start in range(0, max(1, flat_send.size), _MOST_ELEMENTS):

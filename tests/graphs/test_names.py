@@ -1,8 +1,10 @@
+from bisect import bisect_left
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogg_hpc.graphs.names import Names, NameTable, _hash
+from ogg_hpc.graphs.names import Names, NameTable
 
 # Few letters, so that names share long beginnings, and the byte that pads a short word.
 _ALIKE = st.text(alphabet="ab\0\u00e9\U0001f600", max_size=20)
@@ -46,6 +48,14 @@ def test_take_slice_and_concatenate_are_those_of_lists(
     assert (part == names) == (strings[low:high] == strings)
 
 
+@given(_STRINGS, _STRINGS)
+def test_search_and_union_are_those_of_sorted_lists(some: list[str], others: list[str]) -> None:
+    first, second = (sorted({x.encode() for x in strings}) for strings in (some, others))
+    a, b = (Names.from_strings(x.decode() for x in encoded) for encoded in (first, second))
+    assert a.search(b).tolist() == [bisect_left(first, name) for name in second]
+    assert [x.encode() for x in a.union(b).to_strings()] == sorted({*first, *second})
+
+
 def test_slices_of_a_buffer_become_names() -> None:
     buffer = np.frombuffer("a été  b".encode(), np.uint8)
     names = Names.from_slices(buffer, np.array([2, 0, 8]), np.array([7, 1, 8]))
@@ -77,9 +87,7 @@ def test_table_grows_with_what_it_holds() -> None:
 def test_names_with_one_hash_stay_apart() -> None:
     count = 200_000
     names = Names.from_strings(f"{i:06}" for i in range(count))
-    places = zip(names.offsets[:-1], names.offsets[1:], strict=True)
-    hashes = {int(_hash(names.bytes, start, end)) for start, end in places}
-    assert len(hashes) < count, "no two of these names have one hash: take more"
+    assert len(np.unique(names.hashes())) < count, "no two of these names have one hash: take more"
     table = NameTable()
     assert np.array_equal(table.insert(names), np.arange(count))
     assert np.array_equal(table.find(names), np.arange(count))

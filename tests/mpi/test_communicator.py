@@ -35,6 +35,13 @@ def test_allreduce_combines_elementwise(comm, shape, op, dtype):
     np.testing.assert_array_equal(result, expected)
 
 
+@pytest.mark.parametrize("dtype", [np.uint64, np.int32, np.uint8])
+def test_allreduce_combines_bits(comm, dtype):
+    arrays = inputs(comm, [(4, 3)] * comm.size, dtype)
+    result = comm.allreduce(arrays[comm.rank], "or")
+    np.testing.assert_array_equal(result, np.bitwise_or.reduce(arrays), strict=True)
+
+
 @pytest.mark.parametrize("dtype", [*DTYPES, np.bool_])
 @pytest.mark.parametrize("tail", TAILS)
 def test_allgatherv_concatenates_in_rank_order(comm, tail, dtype):
