@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +55,39 @@ def add_node_weights_option(parser: argparse.ArgumentParser) -> None:
         help="weights of the nodes: lines 'label weight', or one weight a line in the order of "
         "the nodes (default: those of the graph's own file, if any)",
     )
+
+
+def add_memory_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says how much memory each rank may use."""
+    parser.add_argument(
+        "--memory",
+        type=parse_size,
+        metavar="SIZE",
+        help="memory that each rank may use, in bytes or with one of the letters K, M, G and T, "
+        "e.g. 512M or 1.5G (default: half of what the host allows, shared among its ranks)",
+    )
+
+
+def parse_size(text: str) -> int:
+    """Return a number of bytes such as ``512M``; K, M, G and T are powers of 1024.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        It is none, or not positive.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    size = 0 if match is None else int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper()))
+    if size <= 0:
+        raise argparse.ArgumentTypeError(f"expected a size such as 512M or 1.5G, not {text!r}")
+    return size
+
+
+def memory_of_rank(args: argparse.Namespace, comm: Communicator) -> int:
+    """Return the bytes that this rank may use, by the option or by its share of the host."""
+    from ogg_hpc.runtime.resources import usable_memory_bytes
+
+    return args.memory or usable_memory_bytes() // 2 // comm.local_size
 
 
 def start_ranks(args: argparse.Namespace) -> Communicator:

@@ -56,6 +56,11 @@ def memory_limit_bytes(root: Path = Path("/")) -> int | None:
     return smallest if smallest < _NO_LIMIT else None
 
 
+def usable_memory_bytes() -> int:
+    """Return the memory that processes on this host may take: all of it, or a group's limit."""
+    return min(total_memory_bytes(), memory_limit_bytes() or _NO_LIMIT)
+
+
 def file_system(folder: str | Path, mounts: Path = Path("/proc/self/mountinfo")) -> dict[str, Any]:
     """Return what a folder is on: its absolute path, the file system's type, its free bytes.
 
