@@ -176,7 +176,8 @@ def create_dataset(
     return file.create_dataset(
         name,
         shape=(length,),
-        maxshape=(None,) if growing else None,
+        # HDF5 wants no chunk longer than a dataset that does not grow.
+        maxshape=(None,) if growing or length == 0 else None,
         dtype=dtype,
         chunks=(chunk_length(length, dtype),),
         shuffle=True,

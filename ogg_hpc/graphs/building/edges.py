@@ -9,9 +9,6 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
 
-# Two end points and one bit fit in 64 bits.
-MOST_NODES = 3_037_000_499
-
 
 class Edges(NamedTuple):
     """Some edges of a graph; self loops and repetitions are among them.
@@ -82,15 +79,3 @@ class ConflictingEdgesError(SettingsError):
         )
         self.args = (source, target, weights)
         self.source, self.target, self.weights = source, target, weights
-
-
-def check_size(n: int) -> None:
-    """Refuse more nodes than the sort can take.
-
-    Raises
-    ------
-    SettingsError
-        More than `MOST_NODES`.
-    """
-    if n > MOST_NODES:
-        raise SettingsError(f"{n} nodes are too many: stores hold {MOST_NODES} at most")
