@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.graphs.building.columns import SLAB_CHUNKS, Column, slab_length
+from ogg_hpc.graphs.building.columns import Column, slab_length
 from ogg_hpc.graphs.hdf5_output import hdf5_output
 from ogg_hpc.graphs.store_format import (
     LIBVER,
@@ -132,16 +132,15 @@ def assemble(
         for name, column in columns.items():
             dataset = create_dataset(file, name, column.dtype, column.length)
             for slab in range(-(-column.length // slab_length(column))):
-                _copy_slab(dataset, slab, parts.read(_slab_name(name, slab)))
+                start = slab * slab_length(column)
+                _copy_slab(dataset, start, parts.read(_slab_name(name, slab)))
                 check()
         write_header(file, kind, counts, attributes)
 
 
-def _copy_slab(dataset: h5py.Dataset, slab: int, content: Mapping[str, NDArray[Any]]) -> None:
-    chunk = dataset.chunks[0]
-    first = slab * SLAB_CHUNKS
+def _copy_slab(dataset: h5py.Dataset, place: int, content: Mapping[str, NDArray[Any]]) -> None:
     ends = np.cumsum(content["sizes"]).tolist()
     starts = [0, *ends[:-1]]
-    for i, (start, end, mask) in enumerate(zip(starts, ends, content["masks"], strict=True)):
-        place = ((first + i) * chunk,)
-        dataset.id.write_direct_chunk(place, content["bytes"][start:end], int(mask))
+    for start, end, mask in zip(starts, ends, content["masks"].tolist(), strict=True):
+        dataset.id.write_direct_chunk((place,), content["bytes"][start:end], mask)
+        place += dataset.chunks[0]

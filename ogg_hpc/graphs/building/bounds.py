@@ -16,7 +16,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.parts import Parts
 
 # Keys of a range, about.
-RANGE_KEYS = 1 << 21
+_KEYS = 1 << 21
 
 _NAME = "ranges"
 
@@ -29,14 +29,15 @@ class Bounds:
     ----------
     splitters : (count - 1,) uint64
         The first keys of all ranges but the first.
-    count : int
-        Number of ranges; 0 where there are no keys.
+    count, size : int
+        Number of ranges, and of the keys that runs hold for all of them; 0 without keys.
     given, loops : int
         Edges that are no self loops, and those that are, repetitions included.
     """
 
     splitters: NDArray[np.uint64]
     count: int
+    size: int
     given: int
     loops: int
 
@@ -70,13 +71,13 @@ def choose_bounds(comm: Communicator, runs: Sequence[Run], parts: Parts) -> Boun
     def choose() -> Bounds:
         assert samples is not None
         ordered = np.sort(np.concatenate(samples))
-        wanted = max(1, -(-size // RANGE_KEYS))
+        wanted = max(1, -(-size // _KEYS))
         places = np.arange(1, wanted) * len(ordered) // wanted
         # Both directions of a pair, which differ in the last bit, belong to one range.
         splitters = np.unique(ordered[places] & ~np.uint64(1))
         count = len(splitters) + 1 if size else 0
-        parts.write(_NAME, splitters=splitters, counts=np.array([count, given, loops]))
-        return Bounds(splitters, count, given, loops)
+        parts.write(_NAME, splitters=splitters, counts=np.array([count, size, given, loops]))
+        return Bounds(splitters, count, size, given, loops)
 
     return comm.on_root(choose)
 

@@ -19,7 +19,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.parts import Parts
 
 # Chunks of a slab, which one rank compresses at a time.
-SLAB_CHUNKS = 16
+_SLAB_CHUNKS = 16
 
 
 class Column(Protocol):
@@ -43,7 +43,7 @@ class Column(Protocol):
 
 def slab_length(column: Column) -> int:
     """Return the entries of a slab: a fixed number of whole chunks."""
-    return SLAB_CHUNKS * chunk_length(column.length, column.dtype)
+    return _SLAB_CHUNKS * chunk_length(column.length, column.dtype)
 
 
 class _Dealt:
@@ -154,7 +154,7 @@ class MemoryColumn:
         if head:
             counts[np.searchsorted(ends, (first - 1) * slab, side="right")] = head
         others, _ = comm.alltoallv(values[:head], counts)
-        self._values = np.concatenate([values[head:], others])
+        self._values = np.concatenate([values[head:], others]) if len(others) else values[head:]
         self._start = first * slab
         self._slabs = range(first, first + -(-len(self._values) // slab))
 

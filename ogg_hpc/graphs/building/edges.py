@@ -26,10 +26,10 @@ class Edges(NamedTuple):
     weights: NDArray[np.float64] | None = None
 
     @staticmethod
-    def none(weighted: bool = False) -> Edges:
+    def none() -> Edges:
         """Return no edges: what a rank reads when it has no block left."""
         empty = np.empty(0, np.int64)
-        return Edges(empty, empty, np.empty(0) if weighted else None)
+        return Edges(empty, empty)
 
 
 class EdgeBlocks(Protocol):
@@ -73,9 +73,11 @@ class ConflictingEdgesError(SettingsError):
     """
 
     def __init__(self, source: int, target: int, weights: tuple[float, float]) -> None:
-        super().__init__(
-            f"edge ({source}, {target}) appears with two weights, {weights[0]:g} and "
-            f"{weights[1]:g}; keep one of them"
-        )
-        self.args = (source, target, weights)
+        super().__init__(source, target, weights)
         self.source, self.target, self.weights = source, target, weights
+
+    def __str__(self) -> str:
+        return (
+            f"edge ({self.source}, {self.target}) appears with two weights, "
+            f"{self.weights[0]:g} and {self.weights[1]:g}; keep one of them"
+        )

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.graphs.building.bounds import RANGE_KEYS, Bounds
+from ogg_hpc.graphs.building.bounds import Bounds
 from ogg_hpc.graphs.building.edges import ConflictingEdgesError
 from ogg_hpc.graphs.building.keys import Keys, sort_distinct
 from ogg_hpc.graphs.building.rows import Summary, rows_of
@@ -72,10 +72,10 @@ def sort_ranges(
     InputError
         A run is damaged, or the disk is full.
     """
-    # Keys that are read, those to be sent and those received are held at once, and a range.
-    width = memory // 16 // (RANGE_KEYS * (16 if weighted else 8))
     missing = missing_ranges(comm, bounds, parts)
-    step = comm.size * min(max(1, width), _MOST_RANGES)
+    range_bytes = (16 if weighted else 8) * max(1, bounds.size // max(1, bounds.count))
+    # Keys that are read, those to be sent and those received are held at once.
+    step = comm.size * min(max(1, memory // 16 // range_bytes), _MOST_RANGES)
     for start in range(0, len(missing), step):
         window = missing[start : start + step]
         counts, keys = comm.on_all(lambda w=window: _read_window(runs, bounds, w, weighted))  # type: ignore[misc]

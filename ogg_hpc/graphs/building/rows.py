@@ -88,9 +88,9 @@ def rows_of(keys: Keys, n: int, arcs_only: bool) -> dict[str, NDArray[Any]]:
 
     looped = rows[loops].astype(np.int64)
     proper = ~loops
-    touched = _distinct(rows[proper])[0]
     kept = proper & arcs if arcs_only else proper
     kept_rows, degrees = _distinct(rows[kept])
+    touched = _distinct(rows[proper])[0] if arcs_only else kept_rows
     content |= {
         "columns": columns[kept].astype(np.int32 if n < 2**31 else np.int64),
         "rows": kept_rows,
