@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say where a parallel command runs."""
-    parser.set_defaults(parallel=True)
-    group = parser.add_argument_group("where it runs")
+    group = add_host_run_options(parser)
     group.add_argument(
         "--device",
         choices=("auto", "cpu", "cuda"),
@@ -30,6 +29,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         default="auto",
         help="hand GPU buffers to MPI directly; auto asks the library (default: auto)",
     )
+
+
+def add_host_run_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options of a parallel command that uses no GPU; return their group."""
+    parser.set_defaults(parallel=True, device="cpu", gpu_aware="off")
+    group = parser.add_argument_group("where it runs")
     group.add_argument(
         "--timeout",
         type=float,
@@ -45,6 +50,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "DIR/rank-NNNNN.json, which https://ui.perfetto.dev shows; see also the phases of --json "
         "(default: no)",
     )
+    return group
 
 
 def add_node_weights_option(parser: argparse.ArgumentParser) -> None:

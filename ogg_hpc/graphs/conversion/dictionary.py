@@ -44,9 +44,12 @@ class Dictionary(Protocol):
     ----------
     nodes : int
         How many distinct labels there are; their numbers are 0, 1, …
+    first : int
+        The number of the first label of this rank's segment.
     """
 
     nodes: int
+    first: int
 
     @property
     def segment(self) -> Labels | None:
@@ -128,7 +131,7 @@ class BitMap:
         low: int,
         high: int,
     ) -> None:
-        self._comm, self._low = comm, low
+        self._low = low
         words = -(-(high - low + 1) // (64 * _LINE)) * _LINE
         bits = np.zeros(words, np.uint64)
         for piece in range(comm.rank, pieces, comm.size):
@@ -138,14 +141,16 @@ class BitMap:
         _count_bits(self._bits, self._before)
         self.nodes = int(self._before[-1])
         self._trivial = low == 0 and self.nodes == high + 1
+        lines = words // _LINE
+        self._lines = [lines * rank // comm.size for rank in (comm.rank, comm.rank + 1)]
+        self.first = int(self._before[self._lines[0]])
 
     @property
     def segment(self) -> NDArray[np.int64] | None:
         """See `Dictionary`."""
         if self._trivial:
             return None
-        lines = len(self._before) - 1
-        first, last = (lines * r // self._comm.size for r in (self._comm.rank, self._comm.rank + 1))
+        first, last = self._lines
         labels = np.empty(self._before[last] - self._before[first], np.int64)
         _list_bits(self._bits, first * _LINE, last * _LINE, self._low, labels)
         return labels
@@ -181,7 +186,7 @@ class Ranges:
             comm.on_all(lambda: _check_memory(runs.nbytes, memory))
         self._segment = runs.union()
         counts = comm.gather_objects(len(self._segment))
-        self._first = sum(counts[: comm.rank])
+        self.first = sum(counts[: comm.rank])
         self.nodes = sum(counts)
         self._trivial = all(comm.gather_objects(self._counts_on()))
 
@@ -193,16 +198,14 @@ class Ranges:
     def ids_of(self, labels: Labels | None) -> NDArray[np.int64]:
         """See `Dictionary`."""
         parts, received = self._send(labels)
-        places = [search(self._segment, part) + self._first for part in parts]
+        places = [search(self._segment, part) + self.first for part in parts]
         ids: NDArray[np.int64] = self._comm.alltoallv(np.concatenate(places), received)[0]
         return ids
 
     def _counts_on(self) -> bool:
         if isinstance(self._segment, Names):
             return False
-        return np.array_equal(
-            self._segment, np.arange(self._first, self._first + len(self._segment))
-        )
+        return np.array_equal(self._segment, np.arange(self.first, self.first + len(self._segment)))
 
     def _send(self, labels: Labels | None) -> tuple[list[Labels], NDArray[np.int64]]:
         """Send labels to the ranks of their ranges; return those from each rank."""

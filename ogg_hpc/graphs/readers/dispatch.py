@@ -87,11 +87,7 @@ def read_graph(
     ids count from 1 unless 0 occurs, and a declared n one above the largest id is a warning.
     Otherwise it is an edge. A line that is almost a header is an error.
     """
-    if directed and undirected:
-        raise SettingsError("a graph is read as directed or as undirected, not both")
-    if format is not None and format not in FORMATS:
-        raise SettingsError(f"unknown format {format!r}; expected one of {', '.join(FORMATS)}")
-    wanted = True if directed else False if undirected else None
+    wanted = check_options(format, directed, undirected)
     path, index = _split_index(Path(path))
     if format == "hdf5" or (format is None and _is_store(path)):
         graph = _read_store(path, index)
@@ -100,13 +96,37 @@ def read_graph(
     else:
         graph = _read_file(path, format, wanted)
     if directed and not graph.directed:
-        raise InputError(path, "the file holds an undirected graph; it cannot be read as directed")
+        raise no_directions(path)
     if undirected:
         try:
             graph = graph.to_undirected()
         except ConflictingWeightsError as error:
             raise conflict(path, error) from None
     return graph
+
+
+def check_options(
+    format: str | None,  # noqa: A002
+    directed: bool,
+    undirected: bool,
+) -> bool | None:
+    """Return whether a graph is to be directed, None for what the file says.
+
+    Raises
+    ------
+    SettingsError
+        As by `read_graph`.
+    """
+    if directed and undirected:
+        raise SettingsError("a graph is read as directed or as undirected, not both")
+    if format is not None and format not in FORMATS:
+        raise SettingsError(f"unknown format {format!r}; expected one of {', '.join(FORMATS)}")
+    return True if directed else False if undirected else None
+
+
+def no_directions(path: Path) -> InputError:
+    """Return the complaint about an undirected graph that is wanted as directed, to be raised."""
+    return InputError(path, "the file holds an undirected graph; it cannot be read as directed")
 
 
 def _read_file(path: Path, name: str | None, directed: bool | None) -> Graph:
