@@ -52,7 +52,7 @@ def compress_columns(
     parts
         Where the slabs are kept.
     report
-        Told which share of this rank's slabs is done.
+        Told which share of this rank's slabs is done; may raise an OggError, then for all ranks.
 
     Raises
     ------

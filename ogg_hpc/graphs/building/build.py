@@ -113,7 +113,8 @@ def build_store(
     attributes
         Provenance to be stored with the graph.
     report
-        Told on every rank how much of the work is done, and how much there is in all.
+        Told on every rank how much of the work is done, and how much there is in all. If it raises
+        an OggError on any rank, such as a wish to stop, the work ends with it on all.
 
     Returns
     -------

@@ -65,7 +65,7 @@ def sort_ranges(
     arcs_only
         Keep only the directions that were given.
     report
-        Told which share is done.
+        Told which share is done; may raise an OggError, then for all ranks.
 
     Raises
     ------
@@ -82,13 +82,17 @@ def sort_ranges(
         mine, pieces = _exchange(comm, window, counts, keys)
         del keys
 
-        def write(mine: Sequence[int] = mine, pieces: list[list[Keys]] = pieces) -> None:
+        share = min(start + step, len(missing)) / len(missing)
+
+        def write(
+            mine: Sequence[int] = mine, pieces: list[list[Keys]] = pieces, share: float = share
+        ) -> None:
             for number in mine:
                 keys = sort_distinct(_concatenate(pieces.pop(0), weighted))
                 parts.write(range_name(number), **rows_of(keys, n, arcs_only))
+            report(share)
 
         comm.on_all(write)
-        report(min(start + step, len(missing)) / len(missing))
 
 
 def _read_window(

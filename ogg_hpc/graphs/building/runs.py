@@ -40,7 +40,7 @@ def sort_blocks(
     comm, n, blocks, parts, weighted
         As for `build_store`.
     report
-        Told which share of them is done.
+        Told which share of them is done; may raise an OggError, then for all ranks.
 
     Raises
     ------
@@ -52,13 +52,17 @@ def sort_blocks(
     rounds = range(0, len(missing), comm.size)
     for start, block in zip_longest(rounds, missing[comm.rank :: comm.size]):
         edges = blocks.read(block)
-        comm.on_all(lambda b=block, e=edges: _write_run(parts, b, e, n, weighted))  # type: ignore[misc]
-        report(min(start + comm.size, len(missing)) / len(missing))
+        share = min(start + comm.size, len(missing)) / len(missing)
+
+        def write(block: int | None = block, edges: Edges = edges, share: float = share) -> None:
+            if block is not None:
+                _write_run(parts, block, edges, n, weighted)
+            report(share)
+
+        comm.on_all(write)
 
 
-def _write_run(parts: Parts, block: int | None, edges: Edges, n: int, weighted: bool) -> None:
-    if block is None:
-        return
+def _write_run(parts: Parts, block: int, edges: Edges, n: int, weighted: bool) -> None:
     sources, targets, weights = edges
     loops = int(np.count_nonzero(sources == targets))
     keys, weights = sort_distinct(
