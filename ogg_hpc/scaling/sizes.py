@@ -16,7 +16,7 @@ from ogg_hpc.graphs.families import Family, is_family, parse_family
 
 GROWS = ("entries", "nodes")
 _DENSE = ("er",)
-_SPARSE = ("ba", "ws", "plc", "regular", "girg", "torus", "planar")
+_SPARSE = ("ba", "ws", "plc", "regular", "girg", "torus", "planar", "geometric")
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,9 @@ ENGINES = ("auto", "reference", "scalar")
 class GraphSource:
     """Where graphs come from: a generator family, or a file."""
 
-    family: str = setting("", "generator: er, ba, ws, plc, regular, girg, torus, planar or rb")
+    family: str = setting(
+        "", "generator: er, ba, ws, plc, regular, girg, torus, planar, rb, rmat or geometric"
+    )
     path: str = setting("", "an HDF5 store, a shard directory or any graph file, instead")
     nodes: int | tuple[int, ...] = setting(20, "number of nodes, or [least, most]")
     p: float = setting(
@@ -31,12 +33,15 @@ class GraphSource:
     )
     d: int = setting(
         4,
-        "degree parameter of ba, ws, plc and regular, mean degree of girg, graphs in planar, nodes "
-        "of a clique of rb",
+        "degree parameter of ba, ws, plc and regular, mean degree of girg and geometric, graphs in "
+        "planar, nodes of a clique of rb, edges drawn for each node of rmat",
     )
     dimension: int = setting(2, "dimension of the torus of girg")
     temperature: float = setting(0.6, "how little distance decides in girg, in (0, 1)")
     long_range: float = setting(0.15, "share of edges that ignore distance in girg")
+    a: float = setting(0.57, "probability of the upper left quadrant in rmat")
+    b: float = setting(0.19, "probability of the upper right quadrant in rmat")
+    c: float = setting(0.19, "probability of the lower left quadrant in rmat")
     weights: str = setting("", "signs: each generated edge weighs 1 or -1 at random")
     count: int = setting(1000, "number of graphs to generate")
     seed: int = setting(1, "seed of the generator")

@@ -45,9 +45,9 @@ def test_every_generator_can_be_named():
     for kind, generator in GENERATORS.items():
         wanted = inspect.signature(generator).parameters.values()
         needed = [each for each in wanted if each.default is each.empty and each.name != "seed"]
-        given = {"n": 12, "d": 4, "p": 0.5}
+        given = {"n": 16, "d": 4, "p": 0.5}
         text = f"{kind}:" + ",".join(f"{each.name}={given[each.name]}" for each in needed)
-        assert parse_family(text).graph(0).n == 12
+        assert parse_family(text).graph(0).n == 16
 
 
 @pytest.mark.parametrize("text", ["er.mtx", "store.h5:3", "folder/", "C:/graphs/er.mtx", "er"])

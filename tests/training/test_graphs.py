@@ -91,8 +91,8 @@ def test_sizes_fill_their_range():
 
 @pytest.mark.parametrize("family", GENERATORS)
 def test_every_family_takes_its_parameters(family):
-    [graph] = whole_graphs(GraphSource(family=family, nodes=12, p=0.5, d=2, count=1))
-    assert graph.n == 12
+    [graph] = whole_graphs(GraphSource(family=family, nodes=16, p=0.5, d=2, count=1))
+    assert graph.n == 16
     assert graph.m > 0
 
 

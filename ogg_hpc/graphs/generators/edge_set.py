@@ -9,26 +9,27 @@ import numpy as np
 
 from ogg_hpc.runtime.random_compiled import absorb
 
+ROOM = 1.6
+"""Slots for each insertion."""
+
 _FREE, _REMOVED = -1, -2
 
 
 @numba.njit(cache=True)
 def empty_set(insertions: Any) -> Any:
     """Return an open-addressing hash set of edge keys with room for so many insertions."""
-    size = 16
-    while size < 2 * insertions:
-        size *= 2
-    return np.full(size, _FREE, np.int64)
+    return np.full(16 + np.int64(ROOM * insertions), _FREE, np.int64)
 
 
 @numba.njit(cache=True)
 def _slot(table: Any, n: Any, a: Any, b: Any) -> Any:
     """Return the slot of edge {a, b}, or the free slot where it would go, and its key."""
     key = np.int64(min(a, b)) * n + np.int64(max(a, b))
-    mask = len(table) - 1
-    slot = np.int64(absorb(np.uint64(0), key) >> np.uint64(1)) & mask
+    slot = np.int64(absorb(np.uint64(0), key) % np.uint64(len(table)))
     while table[slot] != key and table[slot] != _FREE:
-        slot = (slot + 1) & mask
+        slot += 1
+        if slot == len(table):
+            slot = np.int64(0)
     return slot, key
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numba
@@ -10,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.generators.adjacency import undirected
+from ogg_hpc.graphs.generators.blocks import BLOCK, Pairs, RandomEdges
 from ogg_hpc.graphs.generators.checks import check_nodes, check_probability
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.runtime.random_compiled import absorb, stream_state, to_uniform
@@ -39,10 +42,44 @@ def erdos_renyi(n: int, p: float, seed: int) -> Graph:
     .. [1] V. Batagelj and U. Brandes, "Efficient generation of large random networks",
        Physical Review E 71, 036113, 2005.
     """
-    check_probability(p)
-    check_nodes(n)
-    counts, columns = erdos_renyi_rows(n, p, seed, 0, n)
-    return undirected(n, np.repeat(np.arange(n, dtype=np.int32), counts), columns)
+    return undirected(n, *ErdosRenyiEdges(n, p, seed).all_pairs())
+
+
+@dataclass(frozen=True, eq=False)
+class ErdosRenyiEdges(RandomEdges):
+    """The edges of `erdos_renyi` in blocks of rows, which take no preparation.
+
+    Parameters are those of `erdos_renyi`; `block_size` counts edges and rows, about.
+    """
+
+    n: int
+    p: float
+    seed: int
+    block_size: int = BLOCK
+
+    def __post_init__(self) -> None:
+        check_probability(self.p)
+        check_nodes(self.n)
+
+    @property
+    def count(self) -> int:
+        """Number of blocks."""
+        return len(self._bounds) - 1
+
+    @cached_property
+    def _bounds(self) -> NDArray[np.int64]:
+        """Return where blocks begin: p v(v - 1)/2 + v edges and rows lie before row v."""
+        linear = 1 - self.p / 2
+        size = self.p / 2 * self.n**2 + linear * self.n
+        before = self.block_size * np.arange(math.ceil(size / self.block_size) + 1)
+        roots = 2 * before / (linear + np.sqrt(linear**2 + 2 * self.p * before))
+        return np.append(roots[:-1].astype(np.int64), self.n)
+
+    def pairs(self, block: int) -> Pairs:
+        """Return the rows and the columns of a block's entries in the lower triangle."""
+        lo, hi = self._bounds[block : block + 2].tolist()
+        counts, columns = erdos_renyi_rows(self.n, self.p, self.seed, lo, hi)
+        return np.repeat(np.arange(lo, hi, dtype=np.int32), counts), columns
 
 
 def erdos_renyi_rows(

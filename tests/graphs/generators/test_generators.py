@@ -18,7 +18,9 @@ from ogg_hpc.graphs.generators import (
     model_rb,
     planar_union,
     powerlaw_cluster,
+    random_geometric,
     random_regular,
+    recursive_matrix,
     toroidal_grid,
     watts_strogatz,
     with_random_node_weights,
@@ -39,6 +41,8 @@ EXAMPLES: dict[str, Callable[[int], Graph]] = {
     "torus": lambda seed: toroidal_grid(150, seed),
     "planar": lambda seed: planar_union(150, 2, seed),
     "rb": lambda seed: model_rb(150, 10, 0.25, seed),
+    "rmat": lambda seed: recursive_matrix(128, 8, seed),
+    "geometric": lambda seed: random_geometric(150, 6.5, seed),
 }
 
 
@@ -126,6 +130,15 @@ def test_graphs_are_simple_symmetric_and_a_function_of_the_seed(name: str) -> No
         lambda: geometric_inhomogeneous(5, 2, 0, temperature=0.0),
         lambda: geometric_inhomogeneous(5, 2, 0, temperature=1.0),
         lambda: geometric_inhomogeneous(5, 2, 0, long_range=1.5),
+        lambda: recursive_matrix(0, 4, 0),
+        lambda: recursive_matrix(12, 4, 0),
+        lambda: recursive_matrix(16, -1, 0),
+        lambda: recursive_matrix(16, 4, 0, a=0.7, b=0.2, c=0.2),
+        lambda: recursive_matrix(16, 4, 0, a=-0.1),
+        lambda: recursive_matrix(16, 4, 0, a=math.nan),
+        lambda: random_geometric(11, -1, 0),
+        lambda: random_geometric(11, 8, 0),
+        lambda: random_geometric(11, math.nan, 0),
         lambda: model_rb(10, 3, 0.25, 0),
         lambda: model_rb(10, 0, 0.25, 0),
         lambda: model_rb(10, 5, 0.0, 0),
@@ -241,9 +254,51 @@ def test_ba_equals_a_plain_reference(n: int, d: int) -> None:
     assert set(zip(u.tolist(), v.tolist(), strict=True)) == ba_by_the_textbook(n, d, 6)
 
 
+def test_ba_degrees_follow_the_power_law() -> None:
+    # Of large graphs, 2 d (d + 1) / (k (k + 1) (k + 2)) of the nodes have degree k: exponent 3.
+    n, d = 200_000, 3
+    degrees = barabasi_albert(n, d, 1).degrees
+    for k in (3, 4, 6, 10, 20, 40):
+        at_least = d * (d + 1) / (k * (k + 1))
+        found = np.count_nonzero(degrees >= k) / n
+        assert abs(found - at_least) < 5 * math.sqrt(at_least / n) + 0.001
+
+
 def test_ba_is_connected() -> None:
     for seed in range(5):
         assert connected_components(barabasi_albert(300, 2, seed).to_scipy())[0] == 1
+
+
+# Watts-Strogatz
+
+
+def ws_by_the_textbook(n: int, d: int, p: float, seed: int) -> set[tuple[int, int]]:
+    def draw(*item: int) -> float:
+        return float(uniform(seed, stream("watts-strogatz"), *item))
+
+    ring = [(i, (i + j) % n) for j in range(1, d // 2 + 1) for i in range(n)]
+    graph = nx.Graph(ring)
+    graph.add_nodes_from(range(n))
+    for e, (source, target) in enumerate(ring):
+        if graph.degree[source] == n - 1 or draw(e, 0) >= p:
+            continue
+        number, other = 1, source
+        while other == source or graph.has_edge(source, other):
+            other = int(draw(e, number) * n)
+            number += 1
+        graph.remove_edge(source, target)
+        graph.add_edge(source, other)
+    return {(min(edge), max(edge)) for edge in graph.edges}
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "p"), [(50, 4, 0.3), (40, 2, 1.0), (9, 8, 1.0), (8, 6, 0.9), (12, 10, 0.5)]
+)
+def test_ws_equals_a_plain_reference(n: int, d: int, p: float) -> None:
+    for seed in range(5):
+        u, v, _ = watts_strogatz(n, d, p, seed).edges()
+        edges = set(zip(u.tolist(), v.tolist(), strict=True))
+        assert edges == ws_by_the_textbook(n, d, p, seed)
 
 
 # Against NetworkX, as distributions
