@@ -36,7 +36,7 @@ class PieceBlocks:
             ids = self._dictionary.ids_of(None if block is None else self._stored.labels(block))
             ids = ids.astype(np.int32 if self._dictionary.nodes < 2**31 else np.int64)
         if block is None:
-            return Edges.none(self._weighted)
+            return Edges.none()
         sources, targets, weights, _ = self._stored.edges(block)
         if self._dictionary is not None:
             sources, targets = ids[sources], ids[targets]
