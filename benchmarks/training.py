@@ -30,6 +30,7 @@ from ogg_hpc.runtime.device import host_peak_memory_bytes
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.random import permutation
 from ogg_hpc.training.engine import make_engine
+from ogg_hpc.training.rows import HeldRows, TrainingRows
 from ogg_hpc.training.settings import LearningSettings
 from ogg_hpc.training.trainer import Trainer
 
@@ -80,9 +81,9 @@ def measure(comm, graph, name, learning, steps):
     """Return medians of the parts of a step, in seconds."""
     torch.set_num_threads(int(os.environ["OMP_NUM_THREADS"]))  # the scalar engine takes one
     policy = make_policy("s2v", {"width": 32, "layers": 2}, seed=0)
-    block = row_block(graph, 0, 1)
+    rows = TrainingRows([HeldRows([row_block(graph, 0, 1)])])
     problem = MinimumVertexCover()
-    engine = _Timed(make_engine(name, comm, [block], problem, policy, "allgather"))
+    engine = _Timed(make_engine(name, comm, rows, problem, policy, "allgather"))
     trainer = Trainer(comm, comm, 0, 1, engine, policy, learning, seed=0)
     replay = trainer.replay
     fill(replay, permutation(graph.n, 1)[: graph.n * 99 // 100])

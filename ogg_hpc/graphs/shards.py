@@ -166,6 +166,11 @@ class GraphStore:
         """Whether the graphs are directed."""
         return self._file(0).kind.directed
 
+    @property
+    def weighted(self) -> bool:
+        """Whether their edges have weights."""
+        return self._file(0).kind.weighted
+
     @cached_property
     def nodes(self) -> NDArray[np.int64]:
         """(graphs,) int64: the number of nodes of each graph."""

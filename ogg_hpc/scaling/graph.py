@@ -8,7 +8,7 @@ from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.families import is_family, parse_family
 from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.training.graphs import row_blocks
+from ogg_hpc.training.rows import training_rows
 from ogg_hpc.training.settings import GraphSource
 
 
@@ -37,7 +37,8 @@ def graph_rows(comm: Communicator, text: str, balance: str) -> RowBlock:
     OggError
         A file that cannot be read, or that holds more than one graph.
     """
-    blocks = comm.on_all(lambda: list(row_blocks(comm, GraphSource(**graph_source(text)), balance)))
-    if len(blocks) != 1:
-        raise InputError(text, f"one graph is measured, and these are {len(blocks)}").shared()
-    return blocks[0]
+    source = GraphSource(**graph_source(text))
+    rows = comm.on_all(lambda: training_rows(comm, [source], balance))
+    if len(rows) != 1:
+        raise InputError(text, f"one graph is measured, and these are {len(rows)}").shared()
+    return rows[0]

@@ -7,7 +7,7 @@ layers on vertex cover.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
@@ -15,12 +15,12 @@ import torch
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.policy import Policy
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.training.reference_engine import ReferenceEngine
 from ogg_hpc.training.replay import Prefixes
+from ogg_hpc.training.rows import TrainingRows
 from ogg_hpc.training.scalar_engine import ScalarEngine
 
 
@@ -77,10 +77,16 @@ class Engine(Protocol):
         For records.
     sizes : (graphs,) int64
         Nodes of each training graph.
+    streams : bool
+        Whether graphs are read when they are needed.
     """
 
     name: str
     sizes: NDArray[np.int64]
+    streams: bool
+
+    def expect(self, graphs: Iterable[int]) -> None:
+        """Say which graphs are needed next, so that they are read meanwhile, if they are."""
 
     @property
     def adjacency_bytes(self) -> int:
@@ -96,7 +102,7 @@ class Engine(Protocol):
 def make_engine(
     name: str,
     comm: Communicator,
-    blocks: Sequence[RowBlock],
+    graphs: TrainingRows,
     problem: Problem,
     policy: Policy,
     collective: str,
@@ -109,7 +115,7 @@ def make_engine(
         One of `ogg_hpc.training.settings.ENGINES`.
     comm
         The ranks that share the graphs.
-    blocks
+    graphs
         This rank's rows of each training graph.
     problem, policy
         What is solved, and the network that learns.
@@ -121,12 +127,12 @@ def make_engine(
     SettingsError
         The scalar engine cannot be used.
     """
-    fits = ScalarEngine.fits(blocks, problem, policy)
+    fits = ScalarEngine.fits(graphs.weighted, problem, policy)
     if name == "scalar" and not fits:
         raise SettingsError(
             "the scalar engine learns structure2vec of at most two layers on vertex cover, on "
             "unweighted graphs; use learning.engine = auto"
         ).shared()
     if name == "reference" or not fits:
-        return ReferenceEngine(comm, blocks, problem, collective)
-    return ScalarEngine(comm, blocks)
+        return ReferenceEngine(comm, graphs, problem, collective)
+    return ScalarEngine(comm, graphs)

@@ -176,7 +176,9 @@ class Evaluation:
         stored = StoredPolicy(Path(), policy.name, policy.describe(), arrays, self.problem.name, {})
         network = NETWORKS.get(policy.name)
         large = np.mean([block.n for block in blocks]) >= _LARGE
-        if network is None and not (large and ScalarEngine.fits(blocks, self.problem, policy)):
+        weighted = any(block.weights is not None for block in blocks)
+        fits = ScalarEngine.fits(weighted, self.problem, policy)
+        if network is None and not (large and fits):
             return search(held_out.batch, self.problem, PolicyScorer(policy)).solutions
         solutions = []
         for block in blocks:

@@ -229,7 +229,8 @@ class RunFolder:
         if differences:
             raise SettingsError(
                 f"{self.path} holds a run with {'; '.join(differences)}; only "
-                f"{self._settings.steps_key}, parallel.ranks_per_graph and [output] may differ; "
+                f"{self._settings.steps_key}, parallel.ranks_per_graph, graph_cache and [output] "
+                "may differ; "
                 "start a new run instead"
             )
 
@@ -254,6 +255,7 @@ def lasting(settings: TrainSettings) -> dict[str, Any]:
         evolution=replace(settings.evolution, generations=1),
         parallel=replace(settings.parallel, ranks_per_graph=0),
         output=OutputSettings(),
+        graph_cache=0.0,
     )
     plain: dict[str, Any] = json.loads(json.dumps(asdict(same)))
     return plain

@@ -1,10 +1,9 @@
-"""The graphs of a training run: this rank's rows of each, or whole held-out graphs."""
+"""The graphs that training settings name, whole."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.generators import (
@@ -14,11 +13,8 @@ from ogg_hpc.graphs.generators import (
 )
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.members import is_store
-from ogg_hpc.graphs.partition import RowPartition
-from ogg_hpc.graphs.row_block import RowBlock, row_block
 from ogg_hpc.graphs.shards import GraphStore
 from ogg_hpc.problems.graph_input import read_undirected
-from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import hash64, integers, stream
 from ogg_hpc.training.settings import GraphSource
 
@@ -39,47 +35,32 @@ def generate(source: GraphSource) -> Iterator[Graph]:
         yield with_random_node_weights(graph, source.lightest, source.heaviest, seed)
 
 
-def row_blocks(comm: Communicator, source: GraphSource, balance: str) -> Iterator[RowBlock]:
-    """Yield this rank's rows of each graph of a source.
-
-    Rows of a store are read by their owner alone. Generated graphs and other files are made
-    whole on each rank, one at a time, and cut.
-    """
-    if source.path and is_store(source.path):
-        with _open(source.path) as store:
-            for i in range(len(store)):
-                if balance == "edges":
-                    partition = RowPartition.by_edges(store.degrees(i), comm.size)
-                else:
-                    partition = RowPartition.by_rows(int(store.nodes[i]), comm.size)
-                lo, hi = partition.range(comm.rank)
-                rows, entries = store.read_rows(i, lo, hi), int(store.nnz[i])
-                yield RowBlock(partition, comm.rank, *rows, entries, store.node_weights(i))
-    else:
-        for graph in whole_graphs(source):
-            yield row_block(graph, comm.rank, comm.size, balance)
-
-
 def whole_graphs(source: GraphSource) -> Iterator[Graph]:
     """Yield each graph of a source whole."""
     if source.family:
         yield from generate(source)
     elif is_store(source.path):
-        with _open(source.path) as store:
+        with open_store(source.path) as store:
             yield from store
     else:
         yield read_undirected(source.path, undirected=source.undirected)
 
 
-@contextmanager
-def _open(path: str) -> Iterator[GraphStore]:
-    with GraphStore(path) as store:
-        if not len(store):
-            raise InputError(path, "the store holds no graph")
-        if store.directed:
-            raise InputError(
-                path,
-                "the graphs are directed, the problem is not; data convert --undirected takes "
-                "every arc as an edge",
-            )
-        yield store
+def open_store(path: str) -> GraphStore:
+    """Open a store of graphs that can be learned on.
+
+    Raises
+    ------
+    InputError
+        It holds no graph, or directed ones.
+    """
+    store = GraphStore(path)
+    if not len(store):
+        raise InputError(path, "the store holds no graph")
+    if store.directed:
+        raise InputError(
+            path,
+            "the graphs are directed, the problem is not; data convert --undirected takes "
+            "every arc as an edge",
+        )
+    return store

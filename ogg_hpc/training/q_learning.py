@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from ogg_hpc.search.networks import NETWORKS
 from ogg_hpc.training.checkpoint import restore_trainer, trainer_state
 from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.evaluation import Evaluation
-from ogg_hpc.training.graphs import row_blocks
+from ogg_hpc.training.rows import training_rows
 from ogg_hpc.training.settings import TrainSettings
 from ogg_hpc.training.trainer import Trainer
 
@@ -55,20 +54,19 @@ class QLearner:
         self._problem = problem
         policy.to(comm.device.name)
         parallel = settings.parallel
-        blocks = comm.on_all(
-            lambda: [
-                block if problem.uses_weights else replace(block, weights=None)
-                for source in settings.train
-                for block in row_blocks(part, source, parallel.balance)
-            ]
+        graphs = comm.on_all(
+            lambda: training_rows(
+                part, settings.train, parallel.balance, problem.uses_weights, settings.graph_cache
+            )
         )
         self._training_graphs = {
-            "graphs": len(blocks),
-            "nodes": sum(block.n for block in blocks),
-            "entries": sum(block.entries for block in blocks),
+            "graphs": len(graphs),
+            "nodes": int(graphs.sizes.sum()),
+            "entries": int(graphs.entries.sum()),
         }
+        self._streamed = graphs if graphs.stored else None
         self._engine = make_engine(
-            settings.learning.engine, part, blocks, problem, policy, parallel.collective
+            settings.learning.engine, part, graphs, problem, policy, parallel.collective
         )
         self.evaluation = comm.on_all(
             lambda: Evaluation(
@@ -134,9 +132,17 @@ class QLearner:
         return {
             "engine": self._engine.name,
             "training": self._training_graphs,
+            "reading": self._reading(),
             "adjacency_bytes": max(self._comm.gather_objects(self._engine.adjacency_bytes)),
             "replay_bytes_per_tuple": self._trainer.replay.bytes_per_tuple,
         }
+
+    def _reading(self) -> dict[str, float] | None:
+        """Return the worst of all ranks' `TrainingRows.reading`, None where all is held."""
+        if self._streamed is None:
+            return None
+        reading = self._comm.gather_objects(self._streamed.reading)
+        return {name: max(each[name] for each in reading) for name in reading[0]}
 
 
 def _check_rules(policy: Policy, problem: Problem) -> None:

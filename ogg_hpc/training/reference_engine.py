@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.batch import GraphBatch
-from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.policy import Policy
 from ogg_hpc.policies.scorer import PolicyScorer
 from ogg_hpc.problems.problem import PartialSolution, Problem
@@ -18,6 +17,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import uniform
 from ogg_hpc.search.policy_search import Scorer, chosen_mask, select, start_solution
 from ogg_hpc.training.replay import Prefixes
+from ogg_hpc.training.rows import TrainingRows
 
 
 class ReferenceEngine:
@@ -27,7 +27,7 @@ class ReferenceEngine:
     ----------
     comm
         The ranks that share the graphs.
-    blocks
+    graphs
         This rank's rows of each training graph.
     problem
         The rules.
@@ -40,19 +40,24 @@ class ReferenceEngine:
     def __init__(
         self,
         comm: Communicator,
-        blocks: Sequence[RowBlock],
+        graphs: TrainingRows,
         problem: Problem,
         collective: str = "allgather",
     ) -> None:
-        self._comm, self._blocks, self._problem = comm, blocks, problem
+        self._comm, self._graphs, self._problem = comm, graphs, problem
         self._collective = collective
-        self.sizes = np.array([block.n for block in blocks], np.int64)
+        self.sizes = graphs.sizes
+        self.streams = graphs.stored
         self._most_bytes = 0
 
     @property
     def adjacency_bytes(self) -> int:
         """Bytes of the largest batch so far."""
         return self._most_bytes
+
+    def expect(self, graphs: Iterable[int]) -> None:
+        """See `Engine.expect`."""
+        self._graphs.expect(graphs)
 
     def environment(self, graph: int, chosen: NDArray[np.int64]) -> ReferenceEnvironment:
         """See `Engine.environment`."""
@@ -66,11 +71,12 @@ class ReferenceEngine:
         copies = 1
         if (graphs == graphs[0]).all():
             graphs, copies = graphs[:1], len(graphs)
-        return ReferenceStates(self._batch(graphs, copies), self._problem, prefixes)
+        return ReferenceStates(self._batch(graphs.tolist(), copies), self._problem, prefixes)
 
-    def _batch(self, graphs: Sequence[int] | NDArray[np.int64], copies: int) -> GraphBatch:
-        blocks = [self._blocks[graph] for graph in graphs]
-        batch = GraphBatch(self._comm, blocks, copies, self._collective)
+    def _batch(self, graphs: Sequence[int], copies: int) -> GraphBatch:
+        blocks = {graph: self._graphs[graph] for graph in dict.fromkeys(graphs)}
+        repeated = [blocks[graph] for graph in graphs]
+        batch = GraphBatch(self._comm, repeated, copies, self._collective)
         self._most_bytes = max(self._most_bytes, batch.adjacency_bytes)
         return batch
 

@@ -8,6 +8,7 @@ action is overwritten.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 
 import numpy as np
@@ -138,23 +139,34 @@ class ReplayBuffer:
             self._values[place] = value
         self._end += 1
 
-    def usable(self) -> tuple[int, int]:
+    def usable(self, ahead: int = 0) -> tuple[int, int]:
         """Return the range of steps that have an n-step target by now.
 
         The running episode's last steps wait for the states they lead to.
+
+        Parameters
+        ----------
+        ahead
+            How many steps later the running episode is taken to be.
         """
-        first = next((s for s in self._starts if s >= self._end - self._capacity), self._end)
+        end = self._end + ahead
+        first = next((s for s in self._starts if s >= end - self._capacity), end)
         running = self._starts[-1]
-        return first, max(running, self._end - self._n_step + 1) if self._end > running else running
+        return first, max(running, end - self._n_step + 1) if end > running else running
 
     def sample(self, count: int, seed: int, *items: int) -> Transitions | None:
         """Draw tuples uniformly, with replacement, keyed by seed and items; None without any."""
         first, last = self.usable()
-        if last <= first:
-            return None
-        return self.transitions(
-            first + integers(last - first, seed, stream("replay"), *items, np.arange(count))
-        )
+        return None if last <= first else self.transitions(_drawn(first, last, count, seed, *items))
+
+    def graphs_ahead(self, ahead: int, count: int, seed: int, *items: int) -> list[int]:
+        """Return the graphs of what `sample` will draw some steps later.
+
+        They are most of them where the running episode ends before.
+        """
+        first, last = self.usable(ahead)
+        steps = _drawn(first, max(first, last), count, seed, *items).tolist()
+        return [self._graphs[bisect_right(self._starts, step) - 1] for step in steps]
 
     def transitions(self, steps: NDArray[np.int64]) -> Transitions:
         """Return the tuples of given steps."""
@@ -207,3 +219,8 @@ class ReplayBuffer:
         self._starts = state["starts"].tolist()
         self._graphs = state["graphs"].tolist()
         self._cut = state["cut"].tolist()
+
+
+def _drawn(first: int, last: int, count: int, seed: int, *items: int) -> NDArray[np.int64]:
+    """Draw from a range of steps."""
+    return first + integers(last - first, seed, stream("replay"), *items, np.arange(count))

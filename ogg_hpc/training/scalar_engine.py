@@ -1,14 +1,15 @@
 """Learning structure2vec of up to two layers on vertex cover, from two integers a node.
 
 The parameters enter after the sums over neighbours: a gradient step computes degrees and sums of
-its states once, in integers, and needs no product with an adjacency forward or backward. All
-graphs are held once, as lists of neighbours; environments and states are masks on them.
+its states once, in integers, and needs no product with an adjacency forward or backward.
+Environments and states are masks on lists of neighbours: of all graphs, which are held once, or,
+where these do not fit in memory together, of the graphs of a batch.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +21,6 @@ from torch.nn.functional import relu
 from ogg_hpc.graphs.masked_sums import MaskedGraphs, in_parts
 from ogg_hpc.graphs.neighbour_lists import NeighbourLists, ranges
 from ogg_hpc.graphs.residual_degrees import ResidualDegrees
-from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.policies.linear_pieces import (
     LinearPieces,
     embedding_basis,
@@ -35,6 +35,7 @@ from ogg_hpc.problems.problem import Problem
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import uniform
 from ogg_hpc.training.replay import Prefixes
+from ogg_hpc.training.rows import TrainingRows
 
 
 class ScalarEngine:
@@ -46,40 +47,63 @@ class ScalarEngine:
     ----------
     comm
         The ranks that share the graphs.
-    blocks
+    graphs
         This rank's rows of each training graph, without weights.
     """
 
     name = "scalar"
 
-    def __init__(self, comm: Communicator, blocks: Sequence[RowBlock]) -> None:
-        self._lists = NeighbourLists(comm, blocks)
-        self.sizes = self._lists.sizes
+    def __init__(self, comm: Communicator, graphs: TrainingRows) -> None:
+        self._comm = comm
+        self.sizes, self.streams = graphs.sizes, graphs.stored
+        if self.streams:
+            self._graphs = graphs
+        else:
+            blocks = [graphs[graph] for graph in range(len(graphs))]
+            self._all = NeighbourLists(comm, blocks)
+        self._most_bytes = 0
         # What is left to torch are arrays of B K numbers: waking threads takes longer than they do.
         torch.set_num_threads(1)
 
     @staticmethod
-    def fits(blocks: Sequence[RowBlock], problem: Problem, policy: Policy) -> bool:
+    def fits(weighted: bool, problem: Problem, policy: Policy) -> bool:
         """Return whether this engine can be used: of a class of the user's own it knows nothing."""
         return (
             type(problem) is MinimumVertexCover
             and type(policy) is Structure2Vec
             and policy.settings.layers <= 2
-            and all(block.weights is None for block in blocks)
+            and not weighted
         )
 
     @property
     def adjacency_bytes(self) -> int:
-        """Bytes of this rank's lists."""
-        return self._lists.nbytes
+        """Bytes of this rank's lists, where they change of the largest so far."""
+        return self._most_bytes
+
+    def expect(self, graphs: Iterable[int]) -> None:
+        """See `Engine.expect`."""
+        if self.streams:
+            self._graphs.expect(graphs)
 
     def environment(self, graph: int, chosen: NDArray[np.int64]) -> ScalarEnvironment:
         """See `Engine.environment`."""
-        return ScalarEnvironment(self._lists, graph, chosen)
+        lists, [number] = self._lists(np.array([graph]))
+        return ScalarEnvironment(lists, int(number), chosen)
 
     def states(self, graphs: NDArray[np.int64], prefixes: Prefixes) -> ScalarStates:
         """See `Engine.states`."""
-        return ScalarStates(self._lists, graphs, prefixes)
+        return ScalarStates(*self._lists(graphs), prefixes)
+
+    def _lists(self, graphs: NDArray[np.int64]) -> tuple[NeighbourLists, NDArray[np.int64]]:
+        """Return lists in which some graphs are, and their numbers there (collective)."""
+        if not self.streams:
+            lists, numbers = self._all, graphs
+        else:
+            needed, numbers = np.unique(graphs, return_inverse=True)
+            blocks = [self._graphs[graph] for graph in needed.tolist()]
+            lists = NeighbourLists(self._comm, blocks)
+        self._most_bytes = max(self._most_bytes, lists.nbytes)
+        return lists, numbers
 
 
 class ScalarStates:

@@ -14,7 +14,7 @@ from ogg_hpc import settings
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.batch import COLLECTIVES
 from ogg_hpc.graphs.row_block import BALANCE
-from ogg_hpc.settings import setting
+from ogg_hpc.settings import misfit, setting
 
 ENGINES = ("auto", "reference", "scalar")
 
@@ -233,6 +233,11 @@ class TrainSettings:
     seed: int = setting(0, "seed of parameters, exploration and sampling")
     train: tuple[GraphSource, ...] = setting((), "training graphs")
     validation: tuple[GraphSource, ...] = setting((), "held-out graphs that choose the best policy")
+    graph_cache: float = setting(
+        2000.0,
+        "megabytes of training graphs from stores that each rank keeps; others are read again when "
+        "they are needed. Results do not depend on it",
+    )
     method: str = setting("q-learning", "how to learn: q-learning (Alg. 5) or evolution")
     learning: LearningSettings = setting(LearningSettings, "Alg. 5")
     evolution: EvolutionSettings = setting(EvolutionSettings, "evolution strategies")
@@ -242,6 +247,8 @@ class TrainSettings:
     def __post_init__(self) -> None:
         if not self.train:
             raise SettingsError("no training graphs: add a [[train]] table")
+        if not 0 <= self.graph_cache < math.inf:
+            raise misfit("graph_cache", "graph_cache must be finite and not negative")
 
     @property
     def steps_key(self) -> str:

@@ -115,11 +115,14 @@ class Trainer:
         raise SettingsError("no training graph has a candidate node; are there edges in them?")
 
     def _next_episode(self) -> Environment:
-        count = len(self.engine.sizes)
-        graph = integers(count, self.seed, stream("episode"), self.group, self.episodes)
+        graph = self._next_graph()
         self.episodes += 1
-        self.replay.start_episode(int(graph))
+        self.replay.start_episode(graph)
         return self._environment()
+
+    def _next_graph(self) -> int:
+        count = len(self.engine.sizes)
+        return int(integers(count, self.seed, stream("episode"), self.group, self.episodes))
 
     def _environment(self) -> Environment:
         return self.engine.environment(self.replay.graph, self.replay.running)
@@ -142,6 +145,9 @@ class Trainer:
         transitions = self.replay.sample(
             self.settings.batch, self.seed, self.group, step, iteration
         )
+        if self.engine.streams:
+            present = [] if transitions is None else transitions.graphs.tolist()
+            self.engine.expect([*present, *self._next_graphs(step, iteration)])
         # Groups fill their buffers at different pace, and all take part in a gradient step.
         ready = np.array([transitions is not None], np.int64)
         if self.groups > 1:
@@ -151,6 +157,16 @@ class Trainer:
         for parameters in self.optimizer.param_groups:
             parameters["lr"] = self.settings.step_size(step)
         return self.update(transitions)
+
+    def _next_graphs(self, step: int, iteration: int) -> list[int]:
+        """Return the graphs of the next gradient step, and of the next episode."""
+        settings, ahead = self.settings, 0
+        if iteration + 1 == settings.tau:
+            step, iteration, ahead = step + settings.train_frequency, -1, settings.train_frequency
+        sampled = self.replay.graphs_ahead(
+            ahead, settings.batch, self.seed, self.group, step, iteration + 1
+        )
+        return [*sampled, self._next_graph()]
 
     def update(self, transitions: Transitions) -> float:
         """Make one gradient step on given tuples (collective).

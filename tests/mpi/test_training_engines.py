@@ -10,6 +10,7 @@ from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.training.engine import make_engine
+from ogg_hpc.training.rows import HeldRows, TrainingRows
 
 GRAPHS = [erdos_renyi(9, 0.4, 1), barabasi_albert(30, 2, 2), erdos_renyi(2, 1.0, 3)]
 MODELS = ({"layers": 1}, {"layers": 2, "degree_unit": "mean"}, {"graph_term": "sum"})
@@ -22,13 +23,14 @@ def policy(request):
 
 @pytest.fixture
 def engines(comm, alone, policy):
-    def blocks(on):
-        return [row_block(graph, on.rank, on.size, "edges") for graph in GRAPHS]
+    def rows(on):
+        blocks = [row_block(graph, on.rank, on.size, "edges") for graph in GRAPHS]
+        return TrainingRows([HeldRows(blocks)])
 
     problem = MinimumVertexCover()
     return (
-        make_engine("reference", alone, blocks(alone), problem, policy, "allgather"),
-        make_engine("auto", comm, blocks(comm), problem, policy, "allgather"),
+        make_engine("reference", alone, rows(alone), problem, policy, "allgather"),
+        make_engine("auto", comm, rows(comm), problem, policy, "allgather"),
     )
 
 
@@ -102,9 +104,9 @@ def test_scalar_engine_is_refused_where_it_cannot_be_used(comm):
     class Own(MinimumVertexCover):
         pass
 
-    block = row_block(GRAPHS[0], comm.rank, comm.size)
+    rows = TrainingRows([HeldRows([row_block(GRAPHS[0], comm.rank, comm.size)])])
     two, three = (Structure2Vec(Structure2VecSettings(width=2, layers=n)) for n in (2, 3))
     for problem, policy in ((Own(), two), (MinimumVertexCover(), three)):
-        assert make_engine("auto", comm, [block], problem, policy, "allgather").name == "reference"
+        assert make_engine("auto", comm, rows, problem, policy, "allgather").name == "reference"
         with pytest.raises(SettingsError, match=r"use learning\.engine = auto"):
-            make_engine("scalar", comm, [block], problem, policy, "allgather")
+            make_engine("scalar", comm, rows, problem, policy, "allgather")

@@ -59,6 +59,7 @@ from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.training.reference_engine import ReferenceEngine
+from ogg_hpc.training.rows import HeldRows, TrainingRows
 from ogg_hpc.training.settings import LearningSettings
 from ogg_hpc.training.trainer import Trainer
 
@@ -78,7 +79,7 @@ class Unlucky(Structure2Vec):
 block = row_block(erdos_renyi(20, p=0.3, seed=1), comm.rank, comm.size)
 policy = Unlucky(Structure2VecSettings(width=4))
 settings = LearningSettings(batch=4)
-engine = ReferenceEngine(comm, [block], MinimumVertexCover())
+engine = ReferenceEngine(comm, TrainingRows([HeldRows([block])]), MinimumVertexCover())
 trainer = Trainer(comm, comm, 0, 1, engine, policy, settings, seed=0)
 for step in range(100):
     trainer.act(step)

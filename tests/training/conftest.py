@@ -7,6 +7,7 @@ from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.settings import build
 from ogg_hpc.training.engine import make_engine
+from ogg_hpc.training.rows import HeldRows, TrainingRows
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
 from ogg_hpc.training.trainer import Trainer
 
@@ -44,10 +45,8 @@ def make_trainer():
         if policy is None:
             policy = make_policy("s2v", {"width": 4}, seed=2)
         settings = LearningSettings(**learning)
-        blocks = [row_block(graph, 0, 1) for graph in graphs]
-        engine = make_engine(
-            settings.engine, comm, blocks, MinimumVertexCover(), policy, "allgather"
-        )
+        rows = TrainingRows([HeldRows([row_block(graph, 0, 1) for graph in graphs])])
+        engine = make_engine(settings.engine, comm, rows, MinimumVertexCover(), policy, "allgather")
         return Trainer(comm, comm, 0, 1, engine, policy, settings, seed)
 
     return make

@@ -17,6 +17,7 @@ from ogg_hpc.runtime.launch import start
 from ogg_hpc.settings import build
 from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.folder import resume_settings
+from ogg_hpc.training.rows import HeldRows, TrainingRows
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
 from ogg_hpc.training.trainer import Trainer
@@ -38,7 +39,8 @@ def fixed_losses(comm, name, network="s2v", **learning):
     random = LearningSettings(
         batch=8, epsilon_start=1.0, epsilon_end=1.0, learning_rate=5e-3, **learning
     )
-    engine = make_engine(name, comm, blocks, MinimumVertexCover(), policy, "allgather")
+    rows = TrainingRows([HeldRows(blocks)])
+    engine = make_engine(name, comm, rows, MinimumVertexCover(), policy, "allgather")
     trainer = Trainer(comm, comm, 0, 1, engine, policy, random, 5)
     for step in range(40):
         trainer.act(step)

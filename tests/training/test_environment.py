@@ -7,6 +7,7 @@ from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.training.engine import make_engine
+from ogg_hpc.training.rows import HeldRows, TrainingRows
 
 PATH = Graph.from_edges(6, [0, 1, 2, 3], [1, 2, 3, 4])
 
@@ -17,9 +18,9 @@ ENGINES = pytest.mark.parametrize("engine", ["reference", "scalar"])
 @pytest.fixture
 def environment(degree_policy):
     def make(graph, engine, chosen=(), problem=None):
-        blocks = [row_block(graph, 0, 1)]
+        rows = TrainingRows([HeldRows([row_block(graph, 0, 1)])])
         problem = problem or MinimumVertexCover()
-        engine = make_engine(engine, Communicator(), blocks, problem, degree_policy(), "allgather")
+        engine = make_engine(engine, Communicator(), rows, problem, degree_policy(), "allgather")
         return engine.environment(0, np.array(chosen, np.int64))
 
     return make

@@ -1,5 +1,9 @@
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.generators import GENERATORS, erdos_renyi
@@ -7,7 +11,8 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.shards import write_shards, write_store
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import hash64, stream
-from ogg_hpc.training.graphs import row_blocks, whole_graphs
+from ogg_hpc.training.graphs import whole_graphs
+from ogg_hpc.training.rows import training_rows
 from ogg_hpc.training.settings import GraphSource
 
 
@@ -41,11 +46,13 @@ def sources(tmp_path_factory):
     }
 
 
+@pytest.mark.parametrize("cache", [0, math.inf])
 @pytest.mark.parametrize("balance", ["rows", "edges"])
 @pytest.mark.parametrize("kind", ["generator", "store", "shards", "file"])
-def test_row_blocks_are_the_rows_of_the_whole_graphs(sources, kind, balance):
+def test_rows_are_those_of_the_whole_graphs(sources, kind, balance, cache):
     source = sources[kind]
-    ranks = [list(row_blocks(OneOf(rank, 3), source, balance)) for rank in range(3)]
+    ranks = [training_rows(OneOf(rank, 3), [source], balance, cache=cache) for rank in range(3)]
+    ranks = [[rows[graph] for graph in range(len(rows))] for rows in ranks]
     graphs = list(whole_graphs(source))
     assert len(graphs) == len(ranks[0]) > 0
     for graph, blocks in zip(graphs, zip(*ranks, strict=True), strict=True):
@@ -135,7 +142,7 @@ def test_names_of_sources():
 def test_stores_that_cannot_be_learned_on_are_refused(tmp_path, graphs, message):
     write_store(tmp_path / "store.h5", graphs)
     source = GraphSource(path=str(tmp_path / "store.h5"))
-    for read in (whole_graphs, lambda source: row_blocks(Communicator(), source, "rows")):
+    for read in (whole_graphs, lambda source: training_rows(Communicator(), [source], "rows")):
         with pytest.raises(InputError, match=message):
             list(read(source))
 
@@ -147,3 +154,39 @@ def test_directed_files_are_refused_unless_arcs_count_as_edges(tmp_path):
         list(whole_graphs(GraphSource(path=str(path))))
     [graph] = whole_graphs(GraphSource(path=str(path), undirected=True))
     assert (graph.n, graph.m) == (3, 2)
+
+
+GRAPHS = st.integers(0, 10)  # of the store, the shards, the generator and the file together
+
+
+@given(
+    order=st.lists(st.one_of(GRAPHS, st.lists(GRAPHS, max_size=5)), max_size=30),
+    cache=st.sampled_from([0, 0.001, 0.003, 100]),
+)
+def test_rows_are_the_same_in_any_order_and_cache(sources, order, cache):
+    named = sources.values()
+    expected = training_rows(Communicator(), named, "rows")
+    rows = training_rows(Communicator(), named, "rows", cache=cache)
+    assert rows.stored == (cache < 100)
+    np.testing.assert_array_equal(rows.sizes, expected.sizes)
+    np.testing.assert_array_equal(rows.entries, expected.entries)
+    assert len(rows) == 11
+    for step in order:
+        if isinstance(step, int):
+            found, block = rows[step], expected[step]
+            for name in ("row_offsets", "columns", "weights", "node_weights"):
+                np.testing.assert_array_equal(getattr(found, name), getattr(block, name))
+            assert found.entries == block.entries
+            assert not found.partition.offsets[0]
+        else:
+            rows.expect(step)
+
+
+def test_weights_of_edges_are_left_out_where_they_do_not_count(sources):
+    for cache in (0, math.inf):
+        rows = training_rows(
+            Communicator(), [sources["store"]], "rows", weighted=False, cache=cache
+        )
+        assert not rows.weighted
+        assert rows[2].weights is None
+        assert rows[2].node_weights is not None

@@ -183,3 +183,18 @@ def test_episode_longer_than_the_ring_is_refused():
 def test_a_tuple_takes_twelve_bytes_or_twenty_with_a_stored_value():
     assert ReplayBuffer(100, 1, 1.0).bytes_per_tuple == 12
     assert ReplayBuffer(100, 1, 1.0, stores_values=True).bytes_per_tuple == 20
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(1, 3), st.integers(0, 3))
+def test_graphs_of_later_samples_are_known_while_the_episode_lasts(lengths, n_step, ahead):
+    buffer = ReplayBuffer(20, n_step, 0.9)
+    for graph, length in enumerate(lengths):
+        buffer.start_episode(graph)
+        for _ in range(length):
+            buffer.append(0, 1.0)
+    expected = buffer.graphs_ahead(ahead, 6, 3, 4)
+    for _ in range(ahead):
+        buffer.append(0, 1.0)
+    drawn = buffer.sample(6, 3, 4)
+    if drawn is not None:
+        assert expected == drawn.graphs.tolist()
