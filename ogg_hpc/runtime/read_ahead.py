@@ -10,6 +10,8 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
+MEGABYTE = 1 << 20
+
 
 class ReadAhead(Generic[T]):
     """Items that are read when they are asked for, or before, and kept while there is room.
@@ -24,8 +26,8 @@ class ReadAhead(Generic[T]):
     size
         Returns the bytes of an item.
     most
-        Bytes of the items that are kept; those not used for longest go first. Not counted are
-        expected ones that nobody has asked for yet.
+        Bytes of the items that are kept; those not used for longest go first. The last one used is
+        kept whatever its size. Not counted are expected ones that nobody has asked for yet.
 
     Attributes
     ----------
@@ -73,6 +75,6 @@ class ReadAhead(Generic[T]):
     def _keep(self, number: int, item: T) -> None:
         self._kept[number] = item
         self._bytes += self._size(item)
-        while self._bytes > self._most:
+        while self._bytes > self._most and len(self._kept) > 1:
             _, oldest = self._kept.popitem(last=False)
             self._bytes -= self._size(oldest)

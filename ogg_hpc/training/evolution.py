@@ -129,7 +129,7 @@ class EvolutionLearner:
         return StoredPolicy(Path(), network.name, {}, arrays, self._player.problem.name, {})
 
     def _judged_on(self, sources: tuple[GraphSource, ...]) -> Fitness:
-        return Fitness(self._comm, self._player, sources)
+        return Fitness(self._comm, self._player, sources, self._settings.graph_cache)
 
 
 def _check_ranks(ranks_per_graph: int) -> None:

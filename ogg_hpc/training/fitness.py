@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,11 @@ from ogg_hpc.problems.node_sets import others
 from ogg_hpc.problems.problem import Problem
 from ogg_hpc.problems.registry import cover_problem
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.read_ahead import MEGABYTE, ReadAhead
 from ogg_hpc.search.networks import NETWORKS, MessageNetwork
 from ogg_hpc.search.schedule import ONE
 from ogg_hpc.training.evaluation import ratio_to
-from ogg_hpc.training.graphs import whole_graphs
+from ogg_hpc.training.graphs import indexed_graphs
 from ogg_hpc.training.settings import GraphSource
 
 
@@ -76,7 +79,7 @@ class Player:
 
 
 class Fitness:
-    """Objectives relative to plain heuristics, on graphs that every rank holds whole.
+    """Objectives relative to plain heuristics, on graphs that ranks solve whole.
 
     Rank i of P solves the pairs i, i + P, i + 2P, … of a graph and a candidate. Each objective is
     computed by one rank, so that results are the same for every P.
@@ -89,6 +92,8 @@ class Fitness:
         The network on this rank.
     sources
         The training graphs.
+    cache
+        Megabytes of prepared graphs that this rank keeps; those of stores are else read again.
 
     Attributes
     ----------
@@ -96,21 +101,32 @@ class Fitness:
         Nodes of the largest graph.
     """
 
-    def __init__(self, comm: Communicator, player: Player, sources: Sequence[GraphSource]) -> None:
+    def __init__(
+        self,
+        comm: Communicator,
+        player: Player,
+        sources: Sequence[GraphSource],
+        cache: float = math.inf,
+    ) -> None:
         self._comm, self._player, problem = comm, player, player.problem
-        sets = comm.on_all(lambda: [list(whole_graphs(source)) for source in sources])
-        self._counts = [len(graphs) for graphs in sets]
-        self._graphs = comm.on_all(
-            lambda: [without_unused_weights(graph, problem) for graphs in sets for graph in graphs]
-        )
-        self._played = comm.on_all(lambda: [player.played(graph) for graph in self._graphs])
-        self.largest = max(graph.n for graph in self._graphs)
+        self._sets = comm.on_all(lambda: [indexed_graphs(source) for source in sources])
+        self._counts = [len(graphs.sizes) for graphs in self._sets]
+        self._first = np.cumsum([0, *self._counts])
+        self.largest = max(int(graphs.sizes.max()) for graphs in self._sets)
+        self._prepared = ReadAhead(self._prepare, _bytes, cache * MEGABYTE)
+        stored = [graphs for graphs in self._sets if graphs.stored]
+        most = sum(_nbytes(int(each.sizes.sum()), int(each.entries.sum())) for each in stored)
+        if most <= cache * MEGABYTE:
+            comm.on_all(self._prepare_all)
         baselines = player.network.baselines(self.largest)
         if baselines:
             found = self._objectives(baselines)
             best = found.max(axis=1) if problem.maximize else found.min(axis=1)
         else:
-            best = comm.on_all(lambda: np.array([_greedy(problem, g) for g in self._graphs]))
+            graphs = range(self._first[-1])
+            best = comm.on_all(
+                lambda: np.array([_greedy(problem, graph) for graph, _ in self._in_order(graphs)])
+            )
         self._references = best[:, np.newaxis]
 
     def __call__(self, forms: Sequence[Any]) -> NDArray[np.float64]:
@@ -133,14 +149,34 @@ class Fitness:
 
     def _objectives(self, forms: Sequence[Any]) -> NDArray[np.float64]:
         """Return (graphs, forms) objectives (collective)."""
-        found = np.zeros((len(self._graphs), len(forms)))
-        for pair in range(self._comm.rank, found.size, self._comm.size):
-            number, form = divmod(pair, len(forms))
-            graph = self._graphs[number]
-            nodes = self._player.solve(graph, self._played[number], forms[form])
+        found = np.zeros((self._first[-1], len(forms)))
+        pairs = np.arange(self._comm.rank, found.size, self._comm.size)
+        numbers = (pairs // len(forms)).tolist()
+        for pair, (graph, played) in zip(pairs.tolist(), self._in_order(numbers), strict=True):
+            nodes = self._player.solve(graph, played, forms[pair % len(forms)])
             found.flat[pair] = self._player.problem.objective(graph, nodes)
         total: NDArray[np.float64] = self._comm.allreduce(found)
         return total
+
+    def _in_order(self, numbers: Sequence[int]) -> Iterator[tuple[Graph, Graph]]:
+        """Yield graphs by rising numbers, and what the network sees of them.
+
+        The next one is prepared meanwhile.
+        """
+        for number in numbers:
+            following = bisect_right(numbers, number)
+            self._prepared.expect([number, *numbers[following : following + 1]])
+            yield self._prepared[number]
+
+    def _prepare_all(self) -> None:
+        for number in range(self._first[-1]):
+            self._prepared[number]
+
+    def _prepare(self, number: int) -> tuple[Graph, Graph]:
+        part = int(np.searchsorted(self._first, number, side="right")) - 1
+        graph = self._sets[part].read(number - int(self._first[part]))
+        graph = without_unused_weights(graph, self._player.problem)
+        return graph, self._player.played(graph)
 
 
 def _greedy(problem: Problem, graph: Graph) -> float:
@@ -148,3 +184,14 @@ def _greedy(problem: Problem, graph: Graph) -> float:
     if nodes is None:
         raise SettingsError(f"{problem.name} has no greedy heuristic to measure candidates by")
     return problem.objective(graph, nodes)
+
+
+def _bytes(prepared: tuple[Graph, Graph]) -> int:
+    graph, played = prepared
+    held = [graph] if played is graph else [graph, played]
+    return sum(_nbytes(each.n, len(each.columns)) for each in held)
+
+
+def _nbytes(nodes: int, entries: int) -> int:
+    """Return about what a graph takes with all that it keeps of itself."""
+    return 32 * nodes + 16 * entries

@@ -255,9 +255,9 @@ def lasting(settings: TrainSettings) -> dict[str, Any]:
         evolution=replace(settings.evolution, generations=1),
         parallel=replace(settings.parallel, ranks_per_graph=0),
         output=OutputSettings(),
-        graph_cache=0.0,
     )
     plain: dict[str, Any] = json.loads(json.dumps(asdict(same)))
+    del plain["graph_cache"]
     return plain
 
 

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.generators import (
@@ -44,6 +48,37 @@ def whole_graphs(source: GraphSource) -> Iterator[Graph]:
             yield from store
     else:
         yield read_undirected(source.path, undirected=source.undirected)
+
+
+@dataclass(frozen=True)
+class IndexedGraphs:
+    """The graphs of a source by number, whole.
+
+    Attributes
+    ----------
+    sizes, entries : (graphs,) int64
+        Nodes and stored entries of each graph.
+    stored : bool
+        Whether they are read when they are asked for, and not held.
+    read : callable
+        Returns a graph by its number.
+    """
+
+    sizes: NDArray[np.int64]
+    entries: NDArray[np.int64]
+    stored: bool
+    read: Callable[[int], Graph]
+
+
+def indexed_graphs(source: GraphSource) -> IndexedGraphs:
+    """Return the graphs of a source by number; those that are in no store are held."""
+    if source.path and is_store(source.path):
+        store = open_store(source.path)
+        return IndexedGraphs(store.nodes, store.nnz, True, store.read)
+    graphs = list(whole_graphs(source))
+    sizes = np.array([graph.n for graph in graphs])
+    entries = np.array([len(graph.columns) for graph in graphs])
+    return IndexedGraphs(sizes, entries, False, graphs.__getitem__)
 
 
 def open_store(path: str) -> GraphStore:

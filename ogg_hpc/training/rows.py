@@ -15,11 +15,10 @@ from ogg_hpc.graphs.partition import RowPartition
 from ogg_hpc.graphs.row_block import RowBlock, row_block
 from ogg_hpc.graphs.shards import GraphStore
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.runtime.read_ahead import ReadAhead
+from ogg_hpc.runtime.read_ahead import MEGABYTE, ReadAhead
 from ogg_hpc.training.graphs import open_store, whole_graphs
 from ogg_hpc.training.settings import GraphSource
 
-_MEGABYTE = 1 << 20
 # What the objects of a block take beside the content of their arrays.
 _BLOCK_BYTES = 1000
 
@@ -137,7 +136,7 @@ class TrainingRows:
         self.entries = np.concatenate([part.entries for part in parts])
         self.weighted = weighted and any(part.weighted for part in parts)
         self.stored = any(part.stored for part in parts)
-        self._kept = ReadAhead(self._read, _bytes, cache * _MEGABYTE)
+        self._kept = ReadAhead(self._read, _bytes, cache * MEGABYTE)
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -206,7 +205,7 @@ def training_rows(
             blocks = [row_block(graph, comm.rank, comm.size, balance) for graph in graphs]
             parts.append(HeldRows(blocks))
     stored = sum(part.nbytes for part in parts if isinstance(part, StoredRows))
-    if stored <= comm.size * cache * _MEGABYTE:  # the same on all ranks
+    if stored <= comm.size * cache * MEGABYTE:  # the same on all ranks
         parts = [part.held() if isinstance(part, StoredRows) else part for part in parts]
     return TrainingRows(parts, weighted, cache)
 

@@ -6,9 +6,13 @@ import pytest
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
 from ogg_hpc.graphs.shards import write_shards
+from ogg_hpc.policies.degree_messages import two_messages
+from ogg_hpc.problems.registry import problem_by_name
+from ogg_hpc.search.networks import DEGREE_MESSAGES
 from ogg_hpc.settings import build
+from ogg_hpc.training.fitness import Fitness, Player
 from ogg_hpc.training.q_learning import QLearner
-from ogg_hpc.training.settings import TrainSettings
+from ogg_hpc.training.settings import GraphSource, TrainSettings
 
 STEPS = 16
 ALL = 100.0  # megabytes
@@ -71,6 +75,23 @@ def test_what_is_learned_does_not_depend_on_the_cache(comm, shards, variant):
             assert found.keys() == expected.keys()
             for name, array in expected.items():
                 np.testing.assert_array_equal(found[name], array, err_msg=name)
+
+
+@pytest.mark.parametrize("problem", ["mvc", "clique"])
+def test_how_good_candidates_are_does_not_depend_on_the_cache(comm, alone, shards, problem):
+    player = Player(alone, problem_by_name(problem), DEGREE_MESSAGES)
+    sources = [GraphSource(path=str(shards)), GraphSource(family="er", nodes=9, p=0.3, count=2)]
+    found = []
+    for cache in (0.0, SOME, ALL):
+        fitness = Fitness(comm, player, sources, cache)
+        scores = (np.array([0.0, -2.0]), np.array([0.0, 1.0]))
+        forms = [
+            two_messages(fitness.largest, 0.0, np.array([1.0, 0, 0]), np.zeros(4), score)
+            for score in scores
+        ]
+        found.append(fitness(forms).tolist())
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] != found[0][1]
 
 
 def test_the_cache_saves_reading(comm, shards):

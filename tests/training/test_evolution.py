@@ -103,12 +103,13 @@ def test_runs_of_other_settings_are_not_resumed(settings, tmp_path):
         run(resume_settings(tmp_path, ["evolution.generations=2"]), tmp_path, resume=True)
 
 
-def test_fitness_is_the_mean_ratio_of_covers_solved_one_by_one(tmp_path):
+@pytest.mark.parametrize("cache", [0, 0.01, 100])
+def test_fitness_is_the_mean_ratio_of_covers_solved_one_by_one(tmp_path, cache):
     write_store(tmp_path / "a.h5", [erdos_renyi(n, 0.2, n) for n in (20, 35)])
     write_store(tmp_path / "b.h5", [erdos_renyi(30, 0.1, 30), Graph.from_edges(2, [], [])])
     sources = [GraphSource(path=str(tmp_path / name)) for name in ("a.h5", "b.h5")]
     comm = Communicator()
-    fitness = Fitness(comm, Player(comm, MinimumVertexCover(), DEGREE_MESSAGES), sources)
+    fitness = Fitness(comm, Player(comm, MinimumVertexCover(), DEGREE_MESSAGES), sources, cache)
     parameters = {
         "first": np.array([1.0, 0, 0]),
         "second": np.zeros(4),

@@ -172,7 +172,8 @@ def test_killed_run_resumes_bit_for_bit(whole, small_document, tmp_path, clean_e
 
 def test_finished_run_is_extended(whole, small_settings, tmp_path):
     run(small_settings(learning={"steps": 16}), tmp_path)
-    longer = resume_settings(tmp_path, ["learning.steps=24", "output.evaluate_every=10"])
+    changes = ["learning.steps=24", "output.evaluate_every=10", "graph_cache=1"]
+    longer = resume_settings(tmp_path, changes)
     run(longer, tmp_path, resume=True)
     assert same_state(tmp_path, whole)
     assert [row["step"] for row in metrics(tmp_path) if "epsilon" in row] == list(range(24))

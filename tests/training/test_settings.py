@@ -90,6 +90,11 @@ def test_epsilon_falls_linearly_and_stays():
         ),
         (ParallelSettings, {"balance": "x"}, "parallel.balance is rows or edges, not 'x'"),
         (OutputSettings, {"evaluate_every": 0}, "output.evaluate_every must be at least 1"),
+        (
+            TrainSettings,
+            {"train": [{"family": "er"}], "graph_cache": -1},
+            "graph_cache must be finite and not negative",
+        ),
         (TrainSettings, {}, r"no training graphs: add a \[\[train\]\] table"),
     ],
 )
