@@ -270,6 +270,14 @@ class Communicator:
         assert values is not None
         return values[0]
 
+    def send_object(self, value: Any, rank: int) -> None:
+        """Send an object to another rank, which calls `receive_object`; not collective."""
+        raise AssertionError("a rank that is alone has nobody to send to")
+
+    def receive_object(self, rank: int) -> Any:
+        """Return the next object that another rank sends to this one; not collective."""
+        raise AssertionError("a rank that is alone has nobody to receive from")
+
     def barrier(self) -> None:
         """Wait for all ranks."""
 
@@ -488,6 +496,16 @@ class MPICommunicator(Communicator):
         with self._waiting("scatter_from_root"):
             result: T = self._mpi.scatter(values, 0)
         return result
+
+    def send_object(self, value: Any, rank: int) -> None:
+        """Send an object to another rank, which calls `receive_object`; not collective."""
+        with self._waiting("send_object"):
+            self._mpi.send(value, rank)
+
+    def receive_object(self, rank: int) -> Any:
+        """Return the next object that another rank sends to this one; not collective."""
+        with self._waiting("receive_object"):
+            return self._mpi.recv(source=rank)
 
     def barrier(self) -> None:
         """Wait for all ranks."""

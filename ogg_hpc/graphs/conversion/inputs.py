@@ -20,12 +20,32 @@ A driver works like this, on all ranks alike::
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Protocol
 
-from ogg_hpc.errors import InputError
+import numpy as np
+
+from ogg_hpc.errors import InputError, OggError
+from ogg_hpc.graphs.conversion.edgelist import EdgeList, FirstLine
+from ogg_hpc.graphs.conversion.matrixmarket import MatrixMarket
 from ogg_hpc.graphs.conversion.piece import Block, Piece, Summary, WiderDialectError
+from ogg_hpc.graphs.conversion.source import LINE_END, TextSource, text_source
+from ogg_hpc.graphs.members import is_store
+from ogg_hpc.graphs.readers import edgelist, matrixmarket, metis
+from ogg_hpc.graphs.readers.detect import (
+    METIS_SUFFIXES,
+    detect_binary,
+    detect_first_lines,
+    suffix_of,
+)
+from ogg_hpc.graphs.readers.files import as_lines, empty
+from ogg_hpc.graphs.readers.text import Text
 from ogg_hpc.runtime.communicator import Communicator
+
+# Bytes that tell binary formats, and bytes in which the first lines are looked for.
+_BINARY_START = 64
+_HEAD = 1 << 20
 
 
 class Input(Protocol):
@@ -167,23 +187,36 @@ class Pieces:
                 old[number] = summary
             return summary is None
 
-        first = 0
+        number = self._comm.rank
         for block in self._input.rounds(self._comm, self._size, wanted):
-            number = first + self._comm.rank
-            piece = self._parsed(block)
-            mine = old.get(number) if piece is None else piece.summary
-            round_ = self._comm.gather_objects(mine)
-            self.summaries += [summary for summary in round_ if summary is not None]
-            first += self._comm.size
+            piece, error = None, None
+            try:
+                piece = None if block is None else self._input.parse(block)
+            except OggError as raised:
+                error = raised
+            summary = old.get(number) if piece is None else piece.summary
+            # Ranks are in the order of their pieces: the first error is the first in the file.
+            for outcome in self._comm.gather_objects(summary if error is None else error):
+                if isinstance(outcome, OggError):
+                    raise self._placed(outcome).shared()
+                if outcome is not None:
+                    self.summaries.append(outcome)
             yield None if piece is None else (number, piece)
-
-    def _parsed(self, block: Block | None) -> Piece | None:
-        raise NotImplementedError
+            number += self._comm.size
 
     def line(self, number: int, row: int) -> int:
-        """Return the number in the file, from 1, of a line of a piece that was read."""
+        """Return the number in the file, from 1, of line `row` of a piece that was read."""
         before = sum(summary.lines for summary in self.summaries[:number])
         return self._input.lines_before + before + row + 1
+
+    def _placed(self, error: OggError) -> OggError:
+        """Return an error about the next piece as one about the file."""
+        if not isinstance(error, InputError):
+            return error
+        path, message, line = error.args
+        if line is not None:
+            line = self.line(len(self.summaries), line - 1)
+        return InputError(path, message, line)
 
 
 def open_input(
@@ -207,6 +240,79 @@ def open_input(
     Raises
     ------
     InputError
-        A file that is missing, damaged or not as its format wants it.
+        A file that is damaged or not as its format wants it.
     """
-    raise InputError(path, "not written yet")
+    return comm.on_root(lambda: _open(path, format, directed))
+
+
+def _open(path: Path, name: str | None, directed: bool | None) -> Input | None:
+    if not path.is_file() or name not in (None, "edgelist", "matrixmarket"):
+        return None
+    source = text_source(path)
+    start, _ = source.head(_BINARY_START)
+    if not start:
+        raise empty(path)
+    if name is None and (is_store(path) or detect_binary(path, start) is not None):
+        return None
+    head = _Head(source)
+    found = name or detect_first_lines(head.text) or "edgelist"
+    if found == "matrixmarket":
+        sizes = matrixmarket.read_header(head.text)
+        return MatrixMarket(source, sizes, head.offset(sizes.line + 1))
+    if found != "edgelist":
+        return None
+    first = head.first_lines()
+    header = None
+    if name is None:
+        header = metis.read_header(Text(path, first[0].line))
+        if header is not None and not _may_be_edge(first[0].line, head.text):
+            return None
+    comments = head.text.starting_with(edgelist.COMMENTS)
+    warns = directed is None and edgelist.says_directed(head.text, comments)
+    return EdgeList(source, first, header, (edgelist.DIRECTED_NOTE,) if warns else ())
+
+
+def _may_be_edge(header: bytes, text: Text) -> bool:
+    """Whether the header of a METIS file may be the first edge of a list as well."""
+    named = suffix_of(text.path) in METIS_SUFFIXES and metis.read_header(text) is not None
+    return len(header.split()) < 4 and not named
+
+
+class _Head:
+    """The first lines of a text: at least two that are no comments, if there are so many.
+
+    Attributes
+    ----------
+    text : Text
+        The lines.
+    """
+
+    def __init__(self, source: TextSource) -> None:
+        size = _HEAD
+        while True:
+            self._data, complete = source.head(size)
+            if not complete:
+                whole = max(self._data.rfind(b"\n"), self._data.rfind(b"\r")) + 1
+                self._data = self._data[:whole]
+            self.text = Text(source.path, as_lines(source.path, self._data))
+            comments = self.text.starting_with(edgelist.COMMENTS)
+            self._rows = np.flatnonzero((self.text.counts > 0) & ~comments)[:2].tolist()
+            if complete or len(self._rows) == 2:
+                return
+            size *= 4
+
+    def offset(self, number: int) -> int:
+        """Return where a line starts in the text, or the end of what follows none."""
+        if number == 0:
+            return 0
+        ends = (found.end() for found in LINE_END.finditer(self._data))
+        return next(islice(ends, number - 1, None), len(self._data))
+
+    def first_lines(self) -> tuple[FirstLine, ...]:
+        """Return the first two lines that are no comments, or the only one."""
+        if not self._rows:
+            raise edgelist.no_edges(self.text)
+        return tuple(
+            FirstLine(self.text.line(row), row, self.offset(row), self.offset(row + 1))
+            for row in self._rows
+        )

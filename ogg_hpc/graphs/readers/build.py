@@ -111,7 +111,7 @@ def build_from_matrix(
     warnings: tuple[str, ...] = ()
     if values is not None and not values.all():
         kept = values != 0
-        warnings = (f"{len(kept) - np.count_nonzero(kept)} stored zeros are not edges",)
+        warnings = zeros_note(np.count_nonzero(~kept))
         sources, targets, values = sources[kept], targets[kept], values[kept]
         rows = None if rows is None else rows[kept]
     graph = build(
@@ -133,6 +133,11 @@ def build_from_matrix(
     if directed is None:
         return graph
     return build(path, n, sources, targets, values, rows=rows, labels=labels, warnings=warnings)
+
+
+def zeros_note(zeros: int | np.integer[Any]) -> tuple[str, ...]:
+    """Return the warning about entries of a matrix that are no edges, if there are some."""
+    return (f"{zeros} stored zeros are not edges",) if zeros else ()
 
 
 def is_symmetric(graph: Graph) -> bool:

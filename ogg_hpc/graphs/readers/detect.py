@@ -8,10 +8,12 @@ from pathlib import Path
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.readers import matrixmarket, metis
 from ogg_hpc.graphs.readers.dimacs import is_dimacs
+from ogg_hpc.graphs.readers.edgelist import COMMENTS
 from ogg_hpc.graphs.readers.headed import is_headed
 from ogg_hpc.graphs.readers.text import Text
 
 _COMPRESSIONS = {".gz", ".bz2", ".xz", ".zst"}
+METIS_SUFFIXES = (".graph", ".metis")
 _WEB_PAGE = re.compile(rb"\s*<(?:!doctype )?html", re.IGNORECASE)
 
 
@@ -45,6 +47,25 @@ def detect_text(text: Text) -> str:
     InputError
         A first line that is almost a header, a web page, a Git LFS pointer.
     """
+    name = detect_first_lines(text)
+    if name is not None:
+        return name
+    data = text.without(text.starting_with(COMMENTS))
+    if metis.read_header(text) is not None and _is_metis(text, data):
+        return "metis"
+    if is_headed(data):
+        return "gset" if len(data.rows) > 1 and data.counts[data.rows[1]] == 3 else "dimacs"
+    return "edgelist"
+
+
+def detect_first_lines(text: Text) -> str | None:
+    """Return the name of a text format that its first lines tell; None if all lines matter.
+
+    Raises
+    ------
+    InputError
+        A web page, a Git LFS pointer.
+    """
     first = text.line(text.rows[0]).strip() if text.rows.size else b""
     if _WEB_PAGE.match(first):
         raise text.error("a web page, not a graph; the download went wrong")
@@ -54,25 +75,20 @@ def detect_text(text: Text) -> str:
         return "graphml"
     if matrixmarket.BANNER.match(first):
         return "matrixmarket"
-    data = text.without(text.starting_with(b"#%"))
+    data = text.without(text.starting_with(COMMENTS))
     if not data.rows.size:
         return "edgelist"
     if data.lead[data.rows[0]] == ord("*"):
         return "pajek"
-    if is_dimacs(data):
-        return "dimacs"
-    if metis.read_header(text) is not None and _is_metis(text, data):
-        return "metis"
-    if is_headed(data):
-        return "gset" if len(data.rows) > 1 and data.counts[data.rows[1]] == 3 else "dimacs"
-    return "edgelist"
+    return "dimacs" if is_dimacs(data) else None
 
 
 def _is_metis(text: Text, data: Text) -> bool:
     """Decide on a file with a METIS header, given with its comments and without."""
-    if suffix_of(text.path) in (".graph", ".metis"):
+    if suffix_of(text.path) in METIS_SUFFIXES:
         return True
-    if not metis.sizes_agree(text):
+    # METIS knows no comments that start with #.
+    if text.starting_with(b"#").any() or not metis.sizes_agree(text):
         return False
     if len(data.tokens(data.rows[0])) > 2 or not is_headed(data):
         return True

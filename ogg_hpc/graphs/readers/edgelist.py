@@ -8,6 +8,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.graph import Graph, Labels
 from ogg_hpc.graphs.readers.build import (
     Ids,
@@ -20,6 +21,7 @@ from ogg_hpc.graphs.readers.build import (
 from ogg_hpc.graphs.readers.text import (
     Text,
     first_bad,
+    floats,
     is_int64,
     is_integer,
     parse_columns,
@@ -28,12 +30,14 @@ from ogg_hpc.graphs.readers.text import (
     uniform_columns,
 )
 
-_EXPECTED = "'u v' or 'u v weight' (for another format than an edge list, name it by --format)"
+EXPECTED = "'u v' or 'u v weight' (for another format than an edge list, name it by --format)"
+COMMENTS = b"#%"
+DIRECTED_NOTE = "a comment says that the graph is directed; it is read as undirected"
 # SNAP says "Directed graph", KONECT "% asym".
 _DIRECTED = re.compile(rb"\b(directed|asym)\b", re.IGNORECASE)
 _COLUMN_NAMES = {(b"source", b"target"), (b"from", b"to"), (b"src", b"dst")}
 # Stands for a blank inside a label while blanks separate the tokens.
-_INNER_BLANK = "\x1f"
+_INNER_BLANK = b"\x1f"
 
 
 def read(text: Text, directed: bool | None) -> Graph:
@@ -44,18 +48,18 @@ def read(text: Text, directed: bool | None) -> Graph:
     files separated by commas or tabs may be quoted and may hold blanks.
     """
     notes = []
-    comments = text.starting_with(b"#%")
-    if directed is None and _says_directed(text, comments):
-        notes.append("a comment says that the graph is directed; it is read as undirected")
+    comments = text.starting_with(COMMENTS)
+    if directed is None and says_directed(text, comments):
+        notes.append(DIRECTED_NOTE)
     text = text.without(comments)
     if not text.rows.size:
-        raise text.error("holds no edges; expected lines " + _EXPECTED)
+        raise no_edges(text)
     text = _separated_by_blanks(text)
-    columns = uniform_columns(text, text.rows, _EXPECTED)
+    columns = uniform_columns(text, text.rows, EXPECTED)
 
     body = _without_column_names(text, columns)
     if body is not text:
-        notes.append(f"line {text.rows[0] + 1} is skipped: it holds column names")
+        notes.append(names_note(int(text.rows[0])))
         text = body
     ids, weights = parse_columns(text, text.rows, columns)
     labels: Labels | None
@@ -67,8 +71,8 @@ def read(text: Text, directed: bool | None) -> Graph:
         n, labels = len(names), labels_from(names)
         if any(is_integer(token) for token in text.tokens(text.rows[0])[:2]):
             number, token = first_bad(text, text.rows, slice(0, 2), is_int64)
-            where = "" if number is None else f" on line {number + 1}"
-            notes.append(f"labels are text because of {show(token)}{where}")
+            if number is not None:
+                notes.append(text_note(number, as_label(token)))
     return build(
         text.path,
         n,
@@ -82,34 +86,69 @@ def read(text: Text, directed: bool | None) -> Graph:
     )
 
 
-def _says_directed(text: Text, comments: NDArray[np.bool_]) -> bool:
-    return any(_DIRECTED.search(text.line(i)) for i in np.flatnonzero(comments)[:50].tolist())
+def no_edges(text: Text) -> InputError:
+    """Return the complaint about a file of comments alone, to be raised."""
+    return text.error("holds no edges; expected lines " + EXPECTED)
+
+
+def names_note(number: int) -> str:
+    """Return the warning about a line of column names, whose number counts from 0."""
+    return f"line {number + 1} is skipped: it holds column names"
+
+
+def text_note(number: int, label: str) -> str:
+    """Return the warning about a label that is no integer, on a line that counts from 0."""
+    return f"labels are text because of {show(label.encode())} on line {number + 1}"
+
+
+def says_directed(text: Text, comments: NDArray[np.bool_]) -> bool:
+    """Whether one of the first 50 comments before all edges says that they are directed."""
+    first = int(np.argmax((text.counts > 0) & ~comments))
+    before = np.flatnonzero(comments[:first])
+    return any(_DIRECTED.search(text.line(i)) for i in before[:50].tolist())
+
+
+def as_label(token: bytes) -> str:
+    """Return the label that a token stands for."""
+    return token.replace(_INNER_BLANK, b" ").decode()
 
 
 def _number_names(text: Text, columns: int) -> tuple[list[str], Ids]:
     """Return the distinct labels and the (e, 2) places of the end points among them."""
-    tokens = text.buffer.tobytes() if columns == 2 else split_weights(text, text.rows)[0]
-    names, places = number_names(tokens.split())
-    return [name.replace(_INNER_BLANK, " ") for name in names], places.reshape(-1, 2)
+    data = text.buffer.tobytes() if columns == 2 else split_weights(text, text.rows)[0]
+    tokens = data.split()
+    if _INNER_BLANK in data:
+        tokens = [token.replace(_INNER_BLANK, b" ") for token in tokens]
+    names, places = number_names(tokens)
+    return names, places.reshape(-1, 2)
 
 
 def _without_column_names(text: Text, columns: int) -> Text:
     """Return the text without its first line if that names the columns, else the text itself."""
     if len(text.rows) < 2:
         return text
-    first, second = text.tokens(text.rows[0]), text.tokens(text.rows[1])
-    if any(is_integer(token) for token in first[:2]):
+    names = are_column_names(text.tokens(text.rows[0]), text.tokens(text.rows[1]), columns)
+    if names is False:
         return text
     header = np.zeros(len(text.counts), dtype=bool)
     header[text.rows[0]] = True
+    body = text.without(header)
+    return body if names or parse_columns(body, body.rows, columns)[0] is not None else text
+
+
+def are_column_names(first: list[bytes], second: list[bytes], columns: int) -> bool | None:
+    """Whether the first of two lines of tokens names the columns.
+
+    None if it does so only where all labels that follow are integers.
+    """
+    if any(is_integer(token) for token in first[:2]):
+        return False
     if columns == 3 and _is_word(first[2]):
         # With a word under all weights the file is wrong, which is better said of line 1.
-        return text if _is_word(second[2]) else text.without(header)
-    known = (first[0].lower(), first[1].lower()) in _COLUMN_NAMES
-    if not known and not all(is_integer(token) for token in second[:2]):
-        return text
-    body = text.without(header)
-    return body if known or parse_columns(body, body.rows, columns)[0] is not None else text
+        return not _is_word(second[2])
+    if (first[0].lower(), first[1].lower()) in _COLUMN_NAMES:
+        return True
+    return None if all(is_integer(token) for token in second[:2]) else False
 
 
 def _is_word(token: bytes) -> bool:
@@ -124,26 +163,65 @@ def _separated_by_blanks(text: Text) -> Text:
     """Return the text with blanks in place of commas and of tabs between cells with blanks."""
     first = text.line(text.rows[0])
     if b"," in first:
-        commas = np.flatnonzero(text.buffer == ord(","))
-        cells = np.diff(np.searchsorted(commas, text.line_starts)) + 1
         plain = Text(text.path, text.buffer.tobytes().replace(b",", b" "))
-        simple = b'"' not in first and np.array_equal(plain.counts[text.rows], cells[text.rows])
-        return plain if simple else _cells_as_tokens(text, ",")
-    if b"\t" in first and ((text.counts[text.rows] > 3).any() or b'"' in first):
-        return _cells_as_tokens(text, "\t")
+        return plain if _is_simple(text, plain) else cells_as_tokens(text, ",")
+    if b"\t" in first and _needs_cells(text):
+        return cells_as_tokens(text, "\t")
     return text
 
 
-def _cells_as_tokens(text: Text, delimiter: str) -> Text:
-    """Rewrite each line, cell by cell, so that a cell is a token."""
+def _needs_cells(text: Text) -> bool:
+    """Whether lines whose first one has a tab are cells that hold blanks, not tokens."""
+    columns = int(text.counts[text.rows[0]])
+    if columns > 3 or not are_tokens(text, columns):
+        return True
+    if columns < 3:
+        return False
+    names = len(text.rows) > 1 and are_column_names(
+        text.tokens(text.rows[0]), text.tokens(text.rows[1]), columns
+    )
+    rows = text.rows if names is False else text.rows[1:]
+    weights = floats(split_weights(text, rows)[1], len(rows))
+    return weights is None or not np.isfinite(weights).all()
+
+
+def _is_simple(text: Text, plain: Text) -> bool:
+    """Whether commas stand between two tokens each, as they are in `plain`, and none is quoted."""
+    commas = np.flatnonzero(text.buffer == ord(","))
+    cells = np.diff(np.searchsorted(commas, text.line_starts)) + 1
+    if (text.buffer == ord('"')).any() or not np.array_equal(
+        plain.counts[text.rows], cells[text.rows]
+    ):
+        return False
+    # Cell i of a line comes after i commas, or an empty one is among them.
+    before = np.searchsorted(commas, plain.token_starts)
+    rows = np.repeat(np.arange(len(plain.counts)), plain.counts)
+    cell = np.arange(len(before)) - plain.first_token[rows]
+    return np.array_equal(before - np.searchsorted(commas, text.line_starts)[rows], cell)
+
+
+def are_tokens(text: Text, columns: int) -> bool:
+    """Whether blanks and tabs separate `columns` tokens on each line, none of them quoted."""
+    return bool((text.counts[text.rows] == columns).all() and (text.buffer != ord('"')).all())
+
+
+def cells_as_tokens(text: Text, delimiter: str) -> Text:
+    """Rewrite each line, cell by cell, so that a cell is a token; `as_label` undoes it.
+
+    Raises
+    ------
+    InputError
+        A line that is not as `csv` wants it, or has an empty cell.
+    """
     lines = text.buffer.tobytes().decode().split("\n")
     for number in text.rows.tolist():
         try:
             row = next(csv.reader([lines[number]], delimiter=delimiter, strict=True))
         except csv.Error as error:
             raise text.error(f"not a line of cells ({error})", number) from None
-        cells = [_INNER_BLANK.join(cell.split()) for cell in row]
+        # As for tokens, only the blanks of ASCII count.
+        cells = [_INNER_BLANK.join(cell.encode().split()).decode() for cell in row]
         if not all(cells):
-            raise text.error(f"expected {_EXPECTED}, found an empty cell", number)
+            raise text.error(f"expected {EXPECTED}, found an empty cell", number)
         lines[number] = " ".join(cells)
     return Text(text.path, "\n".join(lines).encode())

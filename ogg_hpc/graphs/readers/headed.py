@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
+from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers.build import build, check_size, one_based
 from ogg_hpc.graphs.readers.text import Text, edge_columns, integers, is_int64, show
@@ -111,15 +114,34 @@ def is_headed(text: Text) -> bool:
     ids = integers(text.buffer[text.line_starts[rows[0]] :].tobytes(), 2 * len(rows))
     if ids is None or (text.counts[rows] != 2).any():
         return False
-    fits = ids.min() >= 0 and ids.max() <= n
-    if fits and len(rows) == m:
+    low, high = int(ids.min()), int(ids.max())
+    if low >= 0 and high <= n and len(rows) == m:
         return True
-    almost = m > n or abs(len(rows) - m) <= m / 10 if fits else len(rows) == m
-    if almost and len(rows) >= 10:
-        raise text.error(
-            f"'{n} {m}' may be a header of {n} nodes and {m} edges, but {len(rows)} edges follow "
-            f"with ids {ids.min()} … {ids.max()}; correct it, or pass --format edgelist if it is "
-            "an edge",
-            int(text.rows[0]),
-        )
+    check_no_header(text.path, int(text.rows[0]), n, m, len(rows), low, high)
     return False
+
+
+def check_no_header(path: Path, line: int, n: int, m: int, edges: int, low: int, high: int) -> None:
+    """Refuse a first edge ``n m`` that almost is a header.
+
+    Parameters
+    ----------
+    path, line
+        The file and the line, from 0, for the message.
+    edges, low, high
+        How many edges follow, and the range of their ids.
+
+    Raises
+    ------
+    InputError
+        See `is_headed`.
+    """
+    fits = low >= 0 and high <= n
+    almost = m > n or abs(edges - m) <= m / 10 if fits else edges == m
+    if almost and edges >= 10:
+        raise InputError(
+            path,
+            f"'{n} {m}' may be a header of {n} nodes and {m} edges, but {edges} edges follow with "
+            f"ids {low} … {high}; correct it, or pass --format edgelist if it is an edge",
+            line + 1,
+        )

@@ -58,10 +58,23 @@ def sizes_agree(text: Text) -> bool:
     if header is None:
         return False
     lines = _adjacency_lines(text)
-    tokens = int(text.counts[lines].sum()) - header.before * header.n
     filled = np.flatnonzero(text.counts[lines])
     used = int(filled[-1]) + 1 if filled.size else 0
-    return used <= header.n <= len(lines) + 1 and tokens == header.m * (2 + 2 * header.weighted)
+    return sizes_fit(header, used, len(lines), int(text.counts[lines].sum()))
+
+
+def sizes_fit(header: Header, used: int, lines: int, tokens: int) -> bool:
+    """Whether a header agrees with what follows.
+
+    Parameters
+    ----------
+    header
+        The header.
+    used, lines, tokens
+        Lines up to the last one that is not blank, all lines and all tokens after the header.
+    """
+    neighbours = tokens - header.before * header.n
+    return used <= header.n <= lines + 1 and neighbours == header.m * (2 + 2 * header.weighted)
 
 
 def read(text: Text, directed: bool | None) -> Graph:

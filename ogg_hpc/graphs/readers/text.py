@@ -151,8 +151,9 @@ def is_integer(token: bytes) -> bool:
 
 def is_int64(token: bytes) -> bool:
     """Whether a token is a decimal integer that `integers` can hold."""
+    digits = token.lstrip(b"+-0")
     # The length comes first: int() refuses thousands of digits.
-    return is_integer(token) and len(token) <= 20 and _INT64.min < int(token) < _INT64.max
+    return is_integer(token) and len(digits) <= 19 and int(digits or b"0") < _INT64.max
 
 
 def is_number(token: bytes) -> bool:
@@ -163,22 +164,35 @@ def is_number(token: bytes) -> bool:
         return False
 
 
-def uniform_columns(text: Text, rows: NDArray[np.int64], expected: str) -> int:
+def uniform_columns(
+    text: Text, rows: NDArray[np.int64], expected: str, before: int | None = None
+) -> int:
     """Return the number of columns, 2 or 3, that all lines `rows` share.
+
+    Parameters
+    ----------
+    text, rows
+        Lines of a text.
+    expected
+        What the message says that a line should be.
+    before
+        How many columns earlier lines have, if there are some.
 
     Raises
     ------
     InputError
-        The first line that differs; `expected` says in the message what a line should be.
+        The first line that differs.
     """
     counts = text.counts[rows]
-    columns = int(counts[0]) if counts[0] in (2, 3) else 2
+    columns = before
+    if columns is None:
+        columns = int(counts[0]) if counts[0] in (2, 3) else 2
     wrong = np.flatnonzero(counts != columns)
     if wrong.size:
         i = int(wrong[0])
         found = f"{counts[i]} column{'s' if counts[i] > 1 else ''}"
-        before = f", {columns} before" if i else ""
-        raise text.error(f"expected {expected}, found {found}{before}", rows[i])
+        known = f", {columns} before" if i or before is not None else ""
+        raise text.error(f"expected {expected}, found {found}{known}", rows[i])
     return columns
 
 
@@ -245,9 +259,11 @@ def show(token: bytes) -> str:
 
 
 def edge_columns(
-    text: Text, start: int, expected: str
+    text: Text, start: int, expected: str, before: int | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64] | None]:
     """Parse all filled lines from line `start` on as ``u v`` or ``u v weight``.
+
+    `expected` says in messages what a line should be, `before` is as for `uniform_columns`.
 
     Returns
     -------
@@ -259,12 +275,12 @@ def edge_columns(
     ------
     InputError
         A line with another number of columns, an id that is no integer, a weight that is not a
-        finite number; `expected` says in messages what a line should be.
+        finite number.
     """
     rows = text.rows[text.rows >= start]
     if not rows.size:
         return rows, np.empty((0, 2), np.int64), None
-    columns = uniform_columns(text, rows, expected)
+    columns = uniform_columns(text, rows, expected, before)
     ids, weights = parse_columns(text, rows, columns)
     if ids is None:
         number, token = first_bad(text, rows, slice(0, 2), is_int64)

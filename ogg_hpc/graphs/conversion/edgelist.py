@@ -1,0 +1,298 @@
+"""Edge lists in pieces.
+
+How a list is read follows from its first lines, as long as no piece says otherwise: labels are
+integers until one is not, and tabs separate tokens until one shows that they separate cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.errors import InputError
+from ogg_hpc.graphs.conversion.numbering import number_integers
+from ogg_hpc.graphs.conversion.piece import (
+    Block,
+    Piece,
+    PieceLabels,
+    Summary,
+    WholeFileError,
+    WiderDialectError,
+)
+from ogg_hpc.graphs.conversion.source import TextSource
+from ogg_hpc.graphs.conversion.tokens import Tokens, find_tokens, parse_integers, parse_weights
+from ogg_hpc.graphs.names import Names, NameTable
+from ogg_hpc.graphs.readers import edgelist
+from ogg_hpc.graphs.readers.files import as_lines
+from ogg_hpc.graphs.readers.headed import check_no_header
+from ogg_hpc.graphs.readers.metis import Header, sizes_fit
+from ogg_hpc.graphs.readers.text import Text, is_integer, parse_columns, uniform_columns
+from ogg_hpc.runtime.communicator import Communicator
+
+# Stands for a blank inside a label.
+_INNER_BLANK, _SPACE = 0x1F, 0x20
+
+
+@dataclass(frozen=True)
+class FirstLine:
+    """One of the first two lines of a list that are no comments.
+
+    Attributes
+    ----------
+    line : bytes
+        The line, without its end.
+    number : int
+        Its number in the file, from 0.
+    start, end : int
+        Offsets in the text of the line and of the next one.
+    """
+
+    line: bytes
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class EdgeList:
+    """An edge list in pieces; see `Input`.
+
+    Parameters
+    ----------
+    source
+        Where its text comes from.
+    first
+        The first two lines that are no comments, or the only one.
+    header
+        The first line as a METIS header ``n m …``, where it may be one rather than an edge.
+    notes
+        What the comments say.
+    cells
+        Whether tabs separate cells that may hold blanks or be quoted, rather than tokens.
+    text
+        Whether labels are text.
+    """
+
+    source: TextSource
+    first: tuple[FirstLine, ...]
+    header: Header | None = None
+    notes: tuple[str, ...] = ()
+    cells: bool = False
+    text: bool = False
+
+    nodes = None
+    matrix = False
+    symmetric = False
+
+    @property
+    def path(self) -> Path:  # noqa: D102
+        return self.source.path
+
+    @property
+    def plan(self) -> dict[str, object]:  # noqa: D102
+        return {"format": "edgelist", "cells": self.cells, "text": self.text}
+
+    @property
+    def labels(self) -> str:  # noqa: D102
+        return "text" if self.text else "integers"
+
+    @property
+    def weighted(self) -> bool:  # noqa: D102
+        return self._columns == 3
+
+    @property
+    def lines_before(self) -> int:  # noqa: D102
+        return self.first[0].number + self._named
+
+    def rounds(  # noqa: D102
+        self, comm: Communicator, size: int, wanted: Callable[[int], bool]
+    ) -> Iterator[Block | None]:
+        start = self.first[0].end if self._named else self.first[0].start
+        return self.source.rounds(comm, start, size, wanted)
+
+    def wider(self, error: WiderDialectError) -> EdgeList:  # noqa: D102
+        # What was text between tabs may be an integer in a quoted cell.
+        return replace(self, cells=True, text=False) if error.cells else replace(self, text=True)
+
+    def parse(self, block: Block) -> Piece:  # noqa: D102
+        data = as_lines(self.path, block.read())
+        quotes = b'"' if self._separator == b"," or self._tabs else b""
+        unusual = bytes([_INNER_BLANK]) + quotes
+        tokens = None
+        if not self.cells:
+            tokens = find_tokens(
+                data,
+                self._columns,
+                separator=self._separator,
+                unusual=unusual,
+                comments=edgelist.COMMENTS,
+            )
+        plain = tokens is None
+        if tokens is None:
+            data = self._with_plain_tokens(data, block.number)
+            tokens = find_tokens(data, self._columns)
+            assert tokens is not None
+        weights = None
+        if self.weighted:
+            weights = parse_weights(data, tokens.weight_starts, tokens.weight_ends)
+            if weights is None and self._tabs:
+                raise WiderDialectError(cells=True)
+            if weights is None:
+                # The reader says what is wrong.
+                data = data if plain else self._with_plain_tokens(data, block.number)
+                text = Text(self.path, data)
+                parse_columns(text, text.rows, 3)
+                raise AssertionError("a weight is refused by one parser alone")
+        integers, bad = parse_integers(data, tokens.starts, tokens.ends)
+        labels: PieceLabels
+        if self.text:
+            labels, numbers = _number_names(data, tokens)
+        elif bad is None:
+            labels, numbers = number_integers(integers)
+        else:
+            raise WiderDialectError(text=True)
+        return Piece(
+            labels,
+            np.ascontiguousarray(numbers[0::2]),
+            np.ascontiguousarray(numbers[1::2]),
+            weights,
+            tokens.rows,
+            self._summary(data, tokens, integers, bad, block.number),
+        )
+
+    def judge(self, summaries: Sequence[Summary]) -> tuple[str, ...]:  # noqa: D102
+        self._check_header(summaries)
+        notes = self.notes
+        if self._named:
+            notes += (edgelist.names_note(self.first[0].number),)
+        tokens = self._tokens[self._named]
+        if self.text and any(is_integer(token) for token in tokens[:2]):
+            line = self.lines_before
+            for summary in summaries:
+                if summary.text is not None:
+                    row, label = summary.text
+                    return (*notes, edgelist.text_note(line + row, label))
+                line += summary.lines
+        return notes
+
+    # What the first lines say.
+
+    @property
+    def _tabs(self) -> bool:
+        """Whether tabs may turn out to separate cells."""
+        return b"\t" in self.first[0].line and self._separator != b"," and not self.cells
+
+    @property
+    def _separator(self) -> bytes:
+        """What separates cells, if blanks do not."""
+        if b"," in self.first[0].line:
+            return b","
+        return b"\t" if self.cells else b""
+
+    @cached_property
+    def _tokens(self) -> list[list[bytes]]:
+        """The tokens of the first lines, none of a line that pieces will refuse."""
+        tokens = []
+        for line in self.first:
+            text = Text(self.path, line.line)
+            try:
+                if self._separator:
+                    text = edgelist.cells_as_tokens(text, self._separator.decode())
+                tokens.append(text.tokens(0))
+            except InputError:
+                tokens.append([])
+        return tokens
+
+    @property
+    def _columns(self) -> int:
+        columns = len(self._tokens[0])
+        return columns if columns in (2, 3) else 2
+
+    @property
+    def _named(self) -> bool:
+        """Whether the first line is skipped because it names the columns."""
+        if len(self.first) < 2:
+            return False
+        first, second = self._tokens
+        if len(first) != self._columns:
+            return False
+        if len(second) != self._columns:
+            # The second line is to be refused, not the first.
+            return self.header is None
+        names = edgelist.are_column_names(first, second, self._columns)
+        return not self.text if names is None else names
+
+    # Lines that the compiled loops do not take.
+
+    def _with_plain_tokens(self, data: bytes, number: int) -> bytes:
+        """Return lines without comments, with blanks between tokens alone."""
+        if not data:
+            return data
+        text = Text(self.path, data)
+        text = text.without(text.starting_with(edgelist.COMMENTS))
+        if self._separator:
+            text = edgelist.cells_as_tokens(text, self._separator.decode())
+        elif not edgelist.are_tokens(text, self._columns):
+            if self.header is not None:
+                # Lists of neighbours have any length.
+                raise WholeFileError
+            if self._tabs:
+                raise WiderDialectError(cells=True)
+        if text.rows.size:
+            before = self._columns if number > 0 or self._named else None
+            uniform_columns(text, text.rows, edgelist.EXPECTED, before)
+        return text.buffer.tobytes()
+
+    # What all pieces together say.
+
+    def _summary(
+        self,
+        data: bytes,
+        tokens: Tokens,
+        integers: NDArray[np.int64],
+        bad: int | None,
+        number: int,
+    ) -> Summary:
+        edges = len(tokens.starts) // 2
+        if bad is not None:
+            row = bad // 2 if tokens.rows is None else int(tokens.rows[bad // 2])
+            label = edgelist.as_label(data[tokens.starts[bad] : tokens.ends[bad]])
+            return Summary(tokens.lines, edges, text=(row, label))
+        if number == 0 and self.header is not None:
+            integers = integers[2:]
+        if self.text or not integers.size:
+            return Summary(tokens.lines, edges)
+        return Summary(tokens.lines, edges, low=int(integers.min()), high=int(integers.max()))
+
+    def _check_header(self, summaries: Sequence[Summary]) -> None:
+        """Leave a file to others whose first line is a header, or may be one."""
+        if self.header is None:
+            return
+        edges = sum(summary.entries for summary in summaries) - 1
+        lines = sum(summary.lines for summary in summaries) - 1
+        n, m = self.header.n, self.header.m
+        if sizes_fit(self.header, edges, lines, edges * self._columns):
+            raise WholeFileError
+        if self.weighted:
+            return
+        if edges == m:
+            raise WholeFileError
+        ranges = [summary for summary in summaries if summary.low <= summary.high]
+        if ranges and not self.text:
+            low = min(summary.low for summary in ranges)
+            high = max(summary.high for summary in ranges)
+            check_no_header(self.path, self.first[0].number, n, m, edges, low, high)
+
+
+def _number_names(data: bytes, tokens: Tokens) -> tuple[PieceLabels, NDArray[np.int32]]:
+    buffer = np.frombuffer(data, np.uint8)
+    names = Names.from_slices(buffer, tokens.starts, tokens.ends)
+    names.bytes[names.bytes == _INNER_BLANK] = _SPACE
+    table = NameTable()
+    numbers = table.insert(names).astype(np.int32)
+    return Names(table.names.bytes.copy(), table.names.offsets.copy()), numbers
