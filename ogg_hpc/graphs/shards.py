@@ -20,8 +20,15 @@ from numpy.typing import NDArray
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.store_file import StoreFile
-from ogg_hpc.graphs.store_format import VERSION, Attributes, checksum_of, refuse_other_version
+from ogg_hpc.graphs.store_format import (
+    VERSION,
+    Attributes,
+    StoreCounts,
+    checksum_of,
+    refuse_other_version,
+)
 from ogg_hpc.graphs.store_output import Objective, SolvedGraph, write_store
+from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import sha256_of_file, write_whole
 
 __all__ = [
@@ -274,44 +281,64 @@ def read_store_graph(path: Path, index: int | None = None) -> Graph:
         return store.read(index or 0)
 
 
-def check_store(path: str | Path) -> list[str]:
-    """Verify every checksum and every invariant of a store.
+def check_store(path: str | Path, comm: Communicator | None = None) -> list[str]:
+    """Verify every checksum and every invariant of a store (collective).
 
     Checks the SHA-256 of each shard against the manifest, the checksum of each chunk, that
     offsets rise from 0 to the length of what they point into, and for each graph that columns
     are in range, sorted, without repetitions and without self loops, that an undirected graph
-    is symmetric, weights included, and that weights are finite, those of nodes positive, and
-    labels distinct.
+    is symmetric, weights included, that weights are finite, those of nodes positive, that labels
+    are distinct, and that objectives are numbers.
+
+    Chunks, rows and labels are shared by the ranks, each of which holds some 200 MB of them at a
+    time; of a folder with as many shards as ranks, each rank checks whole shards.
+
+    Parameters
+    ----------
+    path
+        A file or a folder of shards.
+    comm
+        The ranks; without them, the caller is alone.
 
     Returns
     -------
     list of str
-        One message a fault; empty for a sound store.
+        One message a fault, the same on every rank and for any number of them; empty for a sound
+        store.
     """
     # Readers need no compiled code, and Numba is slow to import.
-    from ogg_hpc.graphs.store_check import file_faults
+    from ogg_hpc.graphs.checking.file import file_faults
 
-    path = Path(path)
+    path, comm = Path(path), comm or Communicator()
     if not path.is_dir():
-        return list(file_faults(path))
+        return file_faults(comm, path)
     try:
-        _, shards, _ = _read_manifest(path / MANIFEST)
+        _, shards, _ = comm.on_root(lambda: _read_manifest(path / MANIFEST))
     except FileNotFoundError:
         return [f"{path}: has no {MANIFEST}: not a folder of shards, or one cut short"]
     except InputError as error:
         return [str(error)]
-    faults: list[str] = []
-    for shard in shards:
+
+    def shard_faults(part: Communicator, shard: Shard) -> list[str]:
         file = path / shard.name
-        try:
+
+        def content_faults() -> list[str]:
             _check_size(file, shard.bytes)
+            same = sha256_of_file(file) == shard.sha256
+            return [] if same else [f"{file}: SHA-256 differs from the manifest"]
+
+        try:
+            faults = part.on_root(content_faults)
         except InputError as error:
-            faults.append(str(error))
-            continue
-        if sha256_of_file(file) != shard.sha256:
-            faults.append(f"{file}: SHA-256 differs from the manifest")
-        faults += file_faults(file, (shard.graphs, shard.nodes, shard.nnz))
-    return faults
+            return [str(error)]
+        return faults + file_faults(part, file, StoreCounts(shard.graphs, shard.nodes, shard.nnz))
+
+    if len(shards) < comm.size:
+        return [fault for shard in shards for fault in shard_faults(comm, shard)]
+    mine = [shard_faults(comm.alone(), shard) for shard in shards[comm.rank :: comm.size]]
+    everyone = comm.gather_objects(mine)
+    turns = (everyone[i % comm.size][i // comm.size] for i in range(len(shards)))
+    return list(chain.from_iterable(turns))
 
 
 def _check_size(path: Path, expected: int) -> None:

@@ -2,6 +2,7 @@ import argparse
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +167,24 @@ def test_check_finds_faults_and_says_each(
     (tmp_path / "edges.txt").write_text("0 1\n")
     with pytest.raises(InputError, match="convert"):
         ogg("check", tmp_path / "edges.txt")
+
+
+def test_check_shares_its_work_and_speaks_once(
+    tmp_path: Path, run_ranks: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    path = tmp_path / "g.h5"
+    write_store(path, [Graph.from_edges(3, [0, 1], [1, 2])])
+    command = ("-m", "ogg_hpc", "data", "check", path)
+    done = run_ranks(2, command)
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"{path}: sound\n", "")
+    with h5py.File(path, "r+") as file:
+        file["columns"][0] = 2
+    done = run_ranks(2, command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"{path}: graph 0: it is not symmetric: (0, 2) has no reverse\n"
+    done = run_ranks(2, (*command[:-1], tmp_path / "absent.h5"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"{tmp_path / 'absent.h5'}: no such file\n"
 
 
 def test_fetch_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:

@@ -18,26 +18,35 @@ def add_parser(commands: Any) -> None:
         commands,
         "check",
         run,
-        "verify every checksum and invariant of a store; exit code 2 if any fails",
+        "verify every checksum and invariant of a store, shared by all ranks; exit code 2 if any "
+        "fails",
         "train/",
     )
+    parser.set_defaults(parallel=True)
     parser.add_argument("path", metavar="PATH", help="an HDF5 file or a folder of shards")
     add_json(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Verify a store; return 0 if it is sound, else 2."""
+    """Verify a store on all ranks; return 0 if it is sound, else 2."""
     from ogg_hpc.graphs.members import is_store
     from ogg_hpc.graphs.shards import check_store
+    from ogg_hpc.runtime.launch import start
 
-    if Path(args.path).exists() and not is_store(args.path):
-        raise InputError(args.path, "is no store of graphs; data convert makes one of it")
-    faults = check_store(args.path)
+    comm = start("cpu")
+    if comm.on_root(lambda: Path(args.path).exists() and not is_store(args.path)):
+        raise InputError(args.path, "is no store of graphs; data convert makes one of it").shared()
+    faults = check_store(args.path, comm)
+    if comm.rank == 0:
+        _tell(args, faults)
+    return 2 if faults else 0
+
+
+def _tell(args: argparse.Namespace, faults: list[str]) -> None:
     if args.json:
         print_json({"path": args.path, "sound": not faults, "faults": faults})
-    else:
-        for fault in faults:
-            print(fault, file=sys.stderr)
-        if not faults:
-            print(f"{args.path}: sound")
-    return 2 if faults else 0
+        return
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    if not faults:
+        print(f"{args.path}: sound")

@@ -6,6 +6,7 @@ from itertools import pairwise
 import networkx as nx
 import numpy as np
 import pytest
+from graph_faults import graph_faults
 from scipy.sparse.csgraph import connected_components
 
 from ogg_hpc.errors import SettingsError
@@ -27,7 +28,6 @@ from ogg_hpc.graphs.generators import (
     with_random_signs,
 )
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.store_check import graph_faults
 from ogg_hpc.problems.independence import independence_number
 from ogg_hpc.runtime.random import stream, uniform
 
