@@ -23,14 +23,14 @@ class EnoughError(Exception):
     """Ends a search that was only started to time its first steps."""
 
 
-def first_steps(run, patience=PATIENCE):
+def first_steps(run):
     """Return the median time of the first steps, at most 100 and at most for some seconds."""
     steps, moments = [0], [time.perf_counter()]
 
     def on_step(step, left):
         steps.append(step)
         moments.append(time.perf_counter())
-        if step >= FIRST_STEPS or moments[-1] - moments[0] > patience:
+        if step >= FIRST_STEPS or moments[-1] - moments[0] > PATIENCE:
             raise EnoughError
 
     with contextlib.suppress(EnoughError):

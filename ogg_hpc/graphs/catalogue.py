@@ -33,8 +33,8 @@ class CatalogueEntry:
         Whether each line is an arc.
     bytes : int, optional
         Size of the download.
-    sha256 : str, optional
-        SHA-256 of the download.
+    sha1, sha256 : str, optional
+        Checksums of the download, in hexadecimal.
     """
 
     name: str
@@ -49,6 +49,7 @@ class CatalogueEntry:
     member: str | None = None
     directed: bool = False
     bytes: int | None = None
+    sha1: str | None = None
     sha256: str | None = None
 
 
@@ -88,7 +89,7 @@ def load_catalogue(path: str | Path | None = None) -> dict[str, CatalogueEntry]:
 
 
 def find_entry(entries: dict[str, CatalogueEntry], name: str) -> CatalogueEntry:
-    """Return the entry of a name.
+    """Return the entry of a name, in whatever case.
 
     Raises
     ------
@@ -100,6 +101,8 @@ def find_entry(entries: dict[str, CatalogueEntry], name: str) -> CatalogueEntry:
     from difflib import get_close_matches
 
     folded = {known.lower(): known for known in entries}
+    if name.lower() in folded:
+        return entries[folded[name.lower()]]
     near = [folded[match] for match in get_close_matches(name.lower(), folded, n=3)]
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise SettingsError(f"the catalogue has no graph {name!r}{hint} (no NAME lists all)")

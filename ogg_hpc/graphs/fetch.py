@@ -1,31 +1,23 @@
-"""Download of the catalogue's graphs, resumed where it broke off and checked in the end."""
+"""From an entry of the catalogue to a store: downloaded, checked, unpacked, converted."""
 
 from __future__ import annotations
 
-import http.client
+import hashlib
 import shutil
 import tarfile
 import tempfile
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import IO
-from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
-from urllib.request import Request, urlopen
 
-from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.catalogue import CatalogueEntry
+from ogg_hpc.graphs.download import Report, downloaded
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.graphs.shards import write_store
-from ogg_hpc.runtime.files import sha256_of_file
-
-_BLOCK = 1 << 18
-_TIMEOUT = 60.0
-
-Report = Callable[[int, int | None], None]
-"""Called with the bytes that are there and, where known, the bytes in all."""
+from ogg_hpc.runtime.files import writing
 
 
 def fetch_graph(
@@ -60,22 +52,12 @@ def fetch_graph(
         An address that is neither http nor https.
     """
     url = url or entry.url
-    if urlsplit(url).scheme not in ("http", "https"):
-        raise SettingsError(f"{url}: only http and https addresses are fetched")
-    try:
+    with writing(output):
         output.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(output, f"cannot be written: {error.strerror}") from error
     part = output.with_name(f".{output.stem}.part{Path(urlsplit(url).path).suffix}")
-    _download(url, part, entry.bytes, report)
-    try:
-        digest = sha256_of_file(part)
-        if entry.sha256 is not None and digest != entry.sha256:
-            raise InputError(url, f"has SHA-256 {digest}, the catalogue says {entry.sha256}")
-        graph = _read(entry, part, url)
-    finally:
-        # A complete download that is wrong would be wrong again.
-        part.unlink(missing_ok=True)
+    with downloaded(url, part, size=entry.bytes, report=report) as path:
+        digest = _checked(entry, path, url)
+        graph = _read(entry, path, url)
     if (graph.n, graph.m) != (entry.nodes, entry.edges):
         raise InputError(
             url,
@@ -93,50 +75,16 @@ def fetch_graph(
     return graph
 
 
-def _download(url: str, part: Path, expected: int | None, report: Report) -> None:
-    have = part.stat().st_size if part.exists() else 0
-    # Servers that compress on the fly would change the size and the checksum.
-    headers = {"User-Agent": "ogg-hpc", "Accept-Encoding": "identity"}
-    if have:
-        headers["Range"] = f"bytes={have}-"
-    try:
-        with urlopen(Request(url, headers=headers), timeout=_TIMEOUT) as response:
-            content_range = response.headers.get("Content-Range", "")
-            resumed = response.status == 206 and content_range.startswith(f"bytes {have}-")
-            have = have if resumed else 0
-            length = response.headers.get("Content-Length")
-            total = have + int(length) if length is not None else None
-            if None not in (total, expected) and total != expected:
-                part.unlink(missing_ok=True)
-                raise InputError(url, f"has {total} bytes, the catalogue says {expected}")
-            with part.open("ab" if resumed else "wb") as stream:
-                report(have, total)
-                while block := response.read(_BLOCK):
-                    stream.write(block)
-                    have += len(block)
-                    report(have, total)
-    except HTTPError as error:
-        if error.code == 416 and have:
-            # The part is as long as the file, or left over from another one.
-            if error.headers.get("Content-Range") == f"bytes */{have}":
-                return
-            part.unlink()
-            _download(url, part, expected, report)
-            return
-        raise InputError(url, f"the server answers {error.code} {error.reason}") from error
-    except http.client.IncompleteRead:
-        pass
-    except (URLError, OSError, http.client.HTTPException) as error:
-        reason = error.reason if isinstance(error, URLError) else error
-        raise InputError(url, f"cannot be fetched ({reason}); try again to resume") from error
-    total = total if total is not None else expected
-    if total is not None and have < total:
-        raise InputError(
-            url, f"the transfer broke off after {have} of {total} bytes; try again to resume"
-        )
-    if total is not None and have > total:
-        part.unlink()
-        raise InputError(url, f"has {have} bytes, expected {total}")
+def _checked(entry: CatalogueEntry, path: Path, url: str) -> str:
+    """Return the SHA-256 of a download whose checksums are those of the catalogue."""
+    found = {}
+    for name, stated in (("sha1", entry.sha1), ("sha256", entry.sha256)):
+        with path.open("rb") as stream:
+            found[name] = hashlib.file_digest(stream, name).hexdigest()
+        if stated not in (None, found[name]):
+            title = name.replace("sha", "SHA-")
+            raise InputError(url, f"has {title} {found[name]}, the catalogue says {stated}")
+    return found["sha256"]
 
 
 def _read(entry: CatalogueEntry, path: Path, url: str) -> Graph:

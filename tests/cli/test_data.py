@@ -189,7 +189,11 @@ def test_check_shares_its_work_and_speaks_once(
 
 def test_fetch_lists_the_catalogue(capsys: pytest.CaptureFixture[str]) -> None:
     assert ogg("fetch") == 0
-    assert "socfb-MIT\tFacebook100\t6402\t251230\tnot stated" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split("\t")[-3:] == ["licence", "page", "url"]
+    [line] = [line for line in lines if line.startswith("G14\t")]
+    page = "https://web.stanford.edu/~yyye/yyye/Gset/"
+    assert line == f"G14\tGset\t800\t4694\tnot stated\t{page}\t{page}G14"
     assert ogg("fetch", "--json") == 0
     assert any(entry["name"] == "G14" for entry in printed(capsys))
     with pytest.raises(SettingsError, match="catalogue has no graph"):

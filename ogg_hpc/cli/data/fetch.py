@@ -75,7 +75,7 @@ def _list(args: argparse.Namespace, entries: Iterable[Any]) -> None:
     if args.json:
         print_json([asdict(entry) for entry in entries])
         return
-    columns = ("name", "family", "nodes", "edges", "licence", "page")
+    columns = ("name", "family", "nodes", "edges", "licence", "page", "url")
     rows = [[str(getattr(entry, column)) for column in columns] for entry in entries]
     if not sys.stdout.isatty():
         print("\n".join("\t".join(row) for row in [list(columns), *rows]))
