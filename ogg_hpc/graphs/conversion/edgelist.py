@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.graphs.conversion.numbering import number_integers
+from ogg_hpc.graphs.conversion.numbering import number_integers, number_names
 from ogg_hpc.graphs.conversion.piece import (
     Block,
     Piece,
@@ -26,16 +26,12 @@ from ogg_hpc.graphs.conversion.piece import (
 )
 from ogg_hpc.graphs.conversion.source import TextSource
 from ogg_hpc.graphs.conversion.tokens import Tokens, find_tokens, parse_integers, parse_weights
-from ogg_hpc.graphs.names import Names, NameTable
 from ogg_hpc.graphs.readers import edgelist
 from ogg_hpc.graphs.readers.files import as_lines
 from ogg_hpc.graphs.readers.headed import check_no_header
 from ogg_hpc.graphs.readers.metis import Header, sizes_fit
 from ogg_hpc.graphs.readers.text import Text, is_integer, parse_columns, uniform_columns
 from ogg_hpc.runtime.communicator import Communicator
-
-# Stands for a blank inside a label.
-_INNER_BLANK, _SPACE = 0x1F, 0x20
 
 
 @dataclass(frozen=True)
@@ -122,7 +118,7 @@ class EdgeList:
     def parse(self, block: Block) -> Piece:  # noqa: D102
         data = as_lines(self.path, block.read())
         quotes = b'"' if self._separator == b"," or self._tabs else b""
-        unusual = bytes([_INNER_BLANK]) + quotes
+        unusual = edgelist.INNER_BLANK + quotes
         tokens = None
         if not self.cells:
             tokens = find_tokens(
@@ -151,7 +147,10 @@ class EdgeList:
         integers, bad = parse_integers(data, tokens.starts, tokens.ends)
         labels: PieceLabels
         if self.text:
-            labels, numbers = _number_names(data, tokens)
+            letters = edgelist.with_blanks(data)
+            labels, numbers = number_names(
+                np.frombuffer(letters, np.uint8), tokens.starts, tokens.ends
+            )
         elif bad is None:
             labels, numbers = number_integers(integers)
         else:
@@ -176,7 +175,7 @@ class EdgeList:
             for summary in summaries:
                 if summary.text is not None:
                     row, label = summary.text
-                    return (*notes, edgelist.text_note(line + row, label))
+                    return (*notes, edgelist.text_note(line + row, label.encode()))
                 line += summary.lines
         return notes
 
@@ -219,7 +218,7 @@ class EdgeList:
         if len(self.first) < 2:
             return False
         first, second = self._tokens
-        if len(first) != self._columns:
+        if len(first) != self._columns or (self._tabs and b'"' in self.first[0].line):
             return False
         if len(second) != self._columns:
             # The second line is to be refused, not the first.
@@ -261,8 +260,8 @@ class EdgeList:
         edges = len(tokens.starts) // 2
         if bad is not None:
             row = bad // 2 if tokens.rows is None else int(tokens.rows[bad // 2])
-            label = edgelist.as_label(data[tokens.starts[bad] : tokens.ends[bad]])
-            return Summary(tokens.lines, edges, text=(row, label))
+            label = edgelist.with_blanks(data[tokens.starts[bad] : tokens.ends[bad]])
+            return Summary(tokens.lines, edges, text=(row, label.decode()))
         if number == 0 and self.header is not None:
             integers = integers[2:]
         if self.text or not integers.size:
@@ -287,12 +286,3 @@ class EdgeList:
             low = min(summary.low for summary in ranges)
             high = max(summary.high for summary in ranges)
             check_no_header(self.path, self.first[0].number, n, m, edges, low, high)
-
-
-def _number_names(data: bytes, tokens: Tokens) -> tuple[PieceLabels, NDArray[np.int32]]:
-    buffer = np.frombuffer(data, np.uint8)
-    names = Names.from_slices(buffer, tokens.starts, tokens.ends)
-    names.bytes[names.bytes == _INNER_BLANK] = _SPACE
-    table = NameTable()
-    numbers = table.insert(names).astype(np.int32)
-    return Names(table.names.bytes.copy(), table.names.offsets.copy()), numbers

@@ -37,7 +37,7 @@ DIRECTED_NOTE = "a comment says that the graph is directed; it is read as undire
 _DIRECTED = re.compile(rb"\b(directed|asym)\b", re.IGNORECASE)
 _COLUMN_NAMES = {(b"source", b"target"), (b"from", b"to"), (b"src", b"dst")}
 # Stands for a blank inside a label while blanks separate the tokens.
-_INNER_BLANK = b"\x1f"
+INNER_BLANK = b"\x1f"
 
 
 def read(text: Text, directed: bool | None) -> Graph:
@@ -72,7 +72,7 @@ def read(text: Text, directed: bool | None) -> Graph:
         if any(is_integer(token) for token in text.tokens(text.rows[0])[:2]):
             number, token = first_bad(text, text.rows, slice(0, 2), is_int64)
             if number is not None:
-                notes.append(text_note(number, as_label(token)))
+                notes.append(text_note(number, with_blanks(token)))
     return build(
         text.path,
         n,
@@ -96,9 +96,9 @@ def names_note(number: int) -> str:
     return f"line {number + 1} is skipped: it holds column names"
 
 
-def text_note(number: int, label: str) -> str:
+def text_note(number: int, label: bytes) -> str:
     """Return the warning about a label that is no integer, on a line that counts from 0."""
-    return f"labels are text because of {show(label.encode())} on line {number + 1}"
+    return f"labels are text because of {show(label)} on line {number + 1}"
 
 
 def says_directed(text: Text, comments: NDArray[np.bool_]) -> bool:
@@ -108,17 +108,17 @@ def says_directed(text: Text, comments: NDArray[np.bool_]) -> bool:
     return any(_DIRECTED.search(text.line(i)) for i in before[:50].tolist())
 
 
-def as_label(token: bytes) -> str:
-    """Return the label that a token stands for."""
-    return token.replace(_INNER_BLANK, b" ").decode()
+def with_blanks(token: bytes) -> bytes:
+    """Return the label that a token of `cells_as_tokens` stands for."""
+    return token.replace(INNER_BLANK, b" ")
 
 
 def _number_names(text: Text, columns: int) -> tuple[list[str], Ids]:
     """Return the distinct labels and the (e, 2) places of the end points among them."""
     data = text.buffer.tobytes() if columns == 2 else split_weights(text, text.rows)[0]
     tokens = data.split()
-    if _INNER_BLANK in data:
-        tokens = [token.replace(_INNER_BLANK, b" ") for token in tokens]
+    if INNER_BLANK in data:
+        tokens = [with_blanks(token) for token in tokens]
     names, places = number_names(tokens)
     return names, places.reshape(-1, 2)
 
@@ -206,7 +206,7 @@ def are_tokens(text: Text, columns: int) -> bool:
 
 
 def cells_as_tokens(text: Text, delimiter: str) -> Text:
-    """Rewrite each line, cell by cell, so that a cell is a token; `as_label` undoes it.
+    """Rewrite each line, cell by cell, so that a cell is a token; `with_blanks` undoes it.
 
     Raises
     ------
@@ -220,7 +220,7 @@ def cells_as_tokens(text: Text, delimiter: str) -> Text:
         except csv.Error as error:
             raise text.error(f"not a line of cells ({error})", number) from None
         # As for tokens, only the blanks of ASCII count.
-        cells = [_INNER_BLANK.join(cell.encode().split()).decode() for cell in row]
+        cells = [INNER_BLANK.join(cell.encode().split()).decode() for cell in row]
         if not all(cells):
             raise text.error(f"expected {EXPECTED}, found an empty cell", number)
         lines[number] = " ".join(cells)
