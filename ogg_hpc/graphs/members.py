@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ogg_hpc.errors import InputError
@@ -19,6 +20,15 @@ def is_store(path: str | Path) -> bool:
             return stream.read(len(_HDF5_SIGNATURE)) == _HDF5_SIGNATURE
     except OSError:
         return False  # whoever reads the path says what is wrong with it
+
+
+def split_index(path: str | Path) -> tuple[Path, int | None]:
+    """Split ``PATH:INDEX`` unless a file has that very name."""
+    path = Path(path)
+    match = re.fullmatch(r"(.+):(\d{1,18})", str(path))
+    if match is None or path.exists():
+        return path, None
+    return Path(match[1]), int(match[2])
 
 
 def members(path: str | Path) -> list[str]:

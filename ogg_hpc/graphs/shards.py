@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.store_file import StoreFile
+from ogg_hpc.graphs.store_file import Dropped, StoreFile
 from ogg_hpc.graphs.store_format import (
     VERSION,
     Attributes,
     StoreCounts,
+    StoreKind,
     checksum_of,
     refuse_other_version,
 )
@@ -169,9 +170,14 @@ class GraphStore:
                 file.close()
 
     @property
+    def kind(self) -> StoreKind:
+        """What all graphs have in common."""
+        return self._file(0).kind
+
+    @property
     def directed(self) -> bool:
         """Whether the graphs are directed."""
-        return self._file(0).kind.directed
+        return self.kind.directed
 
     @property
     def weighted(self) -> bool:
@@ -231,7 +237,17 @@ class GraphStore:
     def degrees(self, index: int) -> NDArray[np.int64]:
         """Return the (n,) int64 degrees of one graph without reading its columns."""
         file, local = self._locate(index)
-        return file.degrees(local)
+        return np.concatenate([np.empty(0, np.int64), *file.degree_blocks(local)])
+
+    def degree_blocks(self, index: int) -> Iterator[NDArray[np.int64]]:
+        """Yield the degrees of one graph, those of some of its nodes at a time."""
+        file, local = self._locate(index)
+        return file.degree_blocks(local)
+
+    def dropped(self, index: int) -> Dropped:
+        """Return what one graph was given and does not hold."""
+        file, local = self._locate(index)
+        return file.dropped(local)
 
     def node_weights(self, index: int) -> NDArray[np.float64] | None:
         """Return the (n,) weights of the nodes of one graph, None without."""

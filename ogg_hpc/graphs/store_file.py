@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -24,6 +24,17 @@ from ogg_hpc.graphs.store_format import (
     provenance_of,
     refuse_other_version,
 )
+
+# Nodes whose degrees are held at a time.
+_NODES = 1 << 20
+
+
+class Dropped(NamedTuple):
+    """What a graph was given and does not hold, as `Graph` has it."""
+
+    self_loops: int
+    duplicates: int
+    reversed_pairs: int = 0
 
 
 class StoreFile:
@@ -119,10 +130,18 @@ class StoreFile:
                 raise InputError(self.path, chunk_message(name, dataset, chunk)) from error
             raise InputError(self.path, f"dataset {name!r}: {error}") from error
 
-    def degrees(self, local: int) -> NDArray[np.int64]:
-        """Return the degrees of the file's graph number `local`."""
+    def degree_blocks(self, local: int) -> Iterator[NDArray[np.int64]]:
+        """Yield the degrees of the file's graph number `local`, those of some nodes at a time."""
         start, stop = self.nodes_of(local)
-        return np.diff(self.array("row_offsets", start, stop + 1))
+        for first in range(start, stop, _NODES):
+            last = min(first + _NODES, stop)
+            yield np.diff(self.array("row_offsets", first, last + 1))
+
+    def dropped(self, local: int) -> Dropped:
+        """Return what the file's graph number `local` was given and does not hold."""
+        # Files of version 1 do not say how many pairs were reversed.
+        names = [name for name in Dropped._fields if name in self.types]
+        return Dropped(*(int(self.array(name, local, local + 1)[0]) for name in names))
 
     def node_weights(self, local: int) -> NDArray[np.float64] | None:
         """Return the weights of the nodes of the file's graph number `local`, None without."""
@@ -168,14 +187,9 @@ class StoreFile:
             self._labels(start, stop),
             self.kind.directed,
             self.array("looped", *loops),
-            self._count("self_loops", local),
-            self._count("duplicates", local),
-            self._count("reversed_pairs", local) if self.version > 1 else 0,
+            *self.dropped(local),
             node_weights=self.node_weights(local),
         )
-
-    def _count(self, name: str, local: int) -> int:
-        return int(self.array(name, local, local + 1)[0])
 
     def _labels(self, start: int, stop: int) -> Labels | None:
         if self.kind.label_kind == "integer":

@@ -14,7 +14,14 @@ from ogg_hpc.cli import data
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.shards import GraphStore, check_store, read_store_graph, write_store
+from ogg_hpc.graphs.shards import (
+    GraphStore,
+    Objective,
+    SolvedGraph,
+    check_store,
+    read_store_graph,
+    write_store,
+)
 from ogg_hpc.runtime.random import hash64, stream
 
 
@@ -127,7 +134,10 @@ def test_info_describes_files_stores_and_one_graph_of_a_store(
 ) -> None:
     (tmp_path / "edges.txt").write_text("0 1\n1 2\n")
     store = tmp_path / "g.h5"
-    write_store(store, [Graph.from_edges(n, [0], [1]) for n in (2, 5)], {"seed": 4})
+    graphs = [Graph.from_edges(n, [0], [1]) for n in (2, 5)]
+    write_store(
+        store, [graphs[0], SolvedGraph(graphs[1], {"mvc": Objective(1, True)})], {"seed": 4}
+    )
     assert ogg("info", tmp_path / "edges.txt", "--json") == 0
     record = printed(capsys)
     assert (record["nodes"], record["edges"], record["components"]) == (3, 2, 1)
@@ -138,12 +148,34 @@ def test_info_describes_files_stores_and_one_graph_of_a_store(
     assert record["nodes"] == {"min": 2, "mean": 3.5, "max": 5, "total": 7}
     assert record["edges"]["total"] == 2
     assert record["attributes"] == {"seed": 4}
+    assert record["objectives"] == {"mvc": {"known": 1, "proven": 1}}
     assert ogg("info", f"{store}:1", "--json") == 0
     assert printed(capsys)["isolated"] == 3
     assert ogg("info", f"{store}:1") == 0
     assert "isolated: 3" in capsys.readouterr().out
     with pytest.raises(InputError):
         ogg("info", tmp_path / "absent.txt")
+
+
+def test_info_reads_no_entries_of_a_large_graph_unless_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "g.h5"
+    graph = Graph.from_edges(5, [0, 1, 0], [1, 2, 1], [1.5, 2.5, 1.5])
+    write_store(path, [SolvedGraph(graph, {"mvc": Objective(1, True)})], {"seed": 4})
+    monkeypatch.setattr(data.info, "_MOST_ENTRIES", 3)
+    assert ogg("info", path, "--json", "--whole") == 0
+    whole = printed(capsys)
+    assert (whole["components"], whole["weights"]["max"]) == (3, 2.5)
+    with h5py.File(path, "r+") as file:
+        file["columns"][:] = -1
+    assert ogg("info", path, "--json") == 0
+    outline = printed(capsys)
+    assert outline["note"].startswith("components and weights take reading all 4 entries")
+    assert outline.pop("note")
+    assert outline == {name: whole[name] for name in outline}
+    assert outline["objectives"] == {"mvc": {"value": 1.0, "proven": True}}
+    assert (outline["weighted"], outline["labels"], outline["isolated"]) == (True, "none", 2)
 
 
 def test_check_finds_faults_and_says_each(

@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.statistics import WeightStatistics, graph_statistics
+from ogg_hpc.graphs.shards import GraphStore, write_store
+from ogg_hpc.graphs.statistics import WeightStatistics, graph_statistics, stored_outline
 
 
 def test_numbers_of_a_small_graph() -> None:
@@ -15,6 +18,33 @@ def test_numbers_of_a_small_graph() -> None:
     assert (numbers.isolated, numbers.components, numbers.largest_component) == (2, 4, 3)
     assert numbers.node_weights is None
     assert numbers.weights == WeightStatistics(min=-1.0, mean=1.0, max=3.0, negative=1, distinct=3)
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=20),
+        min_size=1,
+        max_size=3,
+    ),
+    st.booleans(),
+)
+def test_the_outline_of_a_stored_graph_is_that_of_its_statistics(
+    tmp_path_factory: pytest.TempPathFactory, edges: list[list[tuple[int, int]]], directed: bool
+) -> None:
+    graphs = [
+        Graph.from_edges(7, [u for u, _ in pairs], [v for _, v in pairs], directed=directed)
+        for pairs in edges
+    ]
+    path = tmp_path_factory.mktemp("store") / "graphs.h5"
+    write_store(path, graphs)
+    with GraphStore(path) as store:
+        for index, graph in enumerate(graphs):
+            outline, whole = vars(stored_outline(store, index)), vars(graph_statistics(graph))
+            if directed and graph.m:
+                assert outline.pop("isolated") is None
+            assert outline == {name: whole[name] for name in outline}
+            assert whole["degree_median"] == np.median(graph.degrees)
+            assert whole["degree_mean"] == pytest.approx(graph.degrees.mean())
 
 
 def test_weights_of_nodes_are_described() -> None:

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import math
+from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.cli.data.command import add_command, add_json
 from ogg_hpc.cli.data.output import show, warn
+
+if TYPE_CHECKING:
+    from ogg_hpc.graphs.shards import GraphStore
+
+# A stored graph with more entries is not read as a whole unasked: this many take some seconds and
+# half a gigabyte.
+_MOST_ENTRIES = 20_000_000
 
 
 def add_parser(commands: Any) -> None:
@@ -19,6 +27,12 @@ def add_parser(commands: Any) -> None:
         metavar="PATH",
         help="a graph in any format, or a store; PATH:INDEX is one graph of a store, e.g. train/:3",
     )
+    parser.add_argument(
+        "--whole",
+        action="store_true",
+        help="read stored graphs as a whole, for components and weights, also those with more than "
+        f"{_MOST_ENTRIES:,} entries (default: of these read offsets alone, for the degrees)",
+    )
     add_json(parser)
 
 
@@ -26,40 +40,52 @@ def run(args: argparse.Namespace) -> int:
     """Describe a graph or a store; return 0."""
     from dataclasses import asdict
 
-    from ogg_hpc.graphs.members import is_store
+    from ogg_hpc.graphs.members import is_store, split_index
     from ogg_hpc.graphs.readers import read_graph
     from ogg_hpc.graphs.shards import GraphStore
     from ogg_hpc.graphs.statistics import graph_statistics
 
     record: dict[str, Any] = {"path": args.path}
-    graph = None
-    if is_store(args.path):
-        with GraphStore(args.path) as store:
+    path, index = split_index(args.path)
+    title = "Graph"
+    if is_store(path):
+        with GraphStore(path) as store:
             record |= _store_record(store)
-            if len(store) == 1:
-                graph = store.read(0)
+            if index is None and len(store) != 1:
+                title = "Store"
+                record |= _totals(store)
+            else:
+                record |= _stored_graph_record(store, index or 0, args.whole)
     else:
         graph = read_graph(args.path)
         warn(args.path, graph.warnings)
-    if graph is not None:
         record |= asdict(graph_statistics(graph))
-    show(args, record, "Graph" if graph is not None else "Store")
+    show(args, record, title)
     return 0
 
 
-def _store_record(store: Any) -> dict[str, Any]:
+def _store_record(store: GraphStore) -> dict[str, Any]:
     from ogg_hpc.graphs.store_format import FORMAT
 
-    record: dict[str, Any] = {
+    return {
         "format": f"{FORMAT}/{store.version}",
         "graphs": len(store),
         "shards": len(store.shards) or None,
-        "problems": list(store.problems) or None,
         "attributes": store.attributes,
+        "directed": store.kind.directed,
+        "weighted": store.kind.weighted,
+        "node_weighted": store.kind.node_weighted,
+        "labels": store.kind.label_kind,
     }
-    if len(store) > 1:
+
+
+def _totals(store: GraphStore) -> dict[str, Any]:
+    """Describe all graphs of a store together."""
+    import numpy as np
+
+    record: dict[str, Any] = {}
+    if len(store):
         edges = store.nnz if store.directed else store.nnz // 2
-        record["directed"] = store.directed
         for name, values in (("nodes", store.nodes), ("edges", edges)):
             record[name] = {
                 "min": int(values.min()),
@@ -67,4 +93,29 @@ def _store_record(store: Any) -> dict[str, Any]:
                 "max": int(values.max()),
                 "total": int(values.sum()),
             }
-    return record
+    known = {}
+    for problem in store.problems:
+        objectives, proven = store.objectives(problem)
+        known[problem] = {"known": int(np.isfinite(objectives).sum()), "proven": int(proven.sum())}
+    return record | {"objectives": known}
+
+
+def _stored_graph_record(store: GraphStore, index: int, whole: bool) -> dict[str, Any]:
+    """Describe one graph of a store."""
+    from dataclasses import asdict
+
+    from ogg_hpc.graphs.statistics import graph_statistics, stored_outline
+
+    outline = stored_outline(store, index)
+    entries = outline.edges if outline.directed else 2 * outline.edges
+    if whole or entries <= _MOST_ENTRIES:
+        record = asdict(graph_statistics(store.read(index)))
+    else:
+        note = f"components and weights take reading all {entries:,} entries, as --whole does"
+        record = asdict(outline) | {"note": note}
+    objectives = {}
+    for problem in store.problems:
+        value, proven = (array[index] for array in store.objectives(problem))
+        if math.isfinite(value):
+            objectives[problem] = {"value": float(value), "proven": bool(proven)}
+    return record | {"objectives": objectives}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import ConflictingWeightsError, Graph
-from ogg_hpc.graphs.members import is_store
+from ogg_hpc.graphs.members import is_store, split_index
 from ogg_hpc.graphs.readers import (
     dimacs,
     edgelist,
@@ -88,7 +87,7 @@ def read_graph(
     Otherwise it is an edge. A line that is almost a header is an error.
     """
     wanted = check_options(format, directed, undirected)
-    path, index = _split_index(Path(path))
+    path, index = split_index(Path(path))
     if format == "hdf5" or (format is None and _is_store(path)):
         graph = _read_store(path, index)
     elif index is not None:
@@ -139,14 +138,6 @@ def _read_file(path: Path, name: str | None, directed: bool | None) -> Graph:
     if name in _BYTES_READERS:
         return _BYTES_READERS[name](path, data, directed)
     return _TEXT_READERS[name](text or Text(path, decode(path, data)), directed)
-
-
-def _split_index(path: Path) -> tuple[Path, int | None]:
-    """Split ``PATH:INDEX`` unless a file has that very name."""
-    match = re.fullmatch(r"(.+):(\d{1,18})", str(path))
-    if match is None or path.exists():
-        return path, None
-    return Path(match[1]), int(match[2])
 
 
 def _is_store(path: Path) -> bool:
