@@ -51,8 +51,8 @@ class Parts:
         Where they lie.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, output: Path, folder: Path) -> None:
+        self._output, self.folder = output, folder
         self._intact: set[str] = set()
 
     @staticmethod
@@ -86,14 +86,14 @@ class Parts:
                 if read_json(folder / PLAN, "a plan of parts") == wanted:
                     _remove_hidden(folder)
                     return
-            with writing(folder):
+            with writing(output):
                 if folder.exists():
                     shutil.rmtree(folder)
                 folder.mkdir(parents=True)
-            write_json(folder / PLAN, wanted)
+                write_json(folder / PLAN, wanted)
 
         comm.on_root(prepare)
-        return Parts(folder)
+        return Parts(output, folder)
 
     def path(self, name: str) -> Path:
         """Return the file of a part."""
@@ -126,12 +126,12 @@ class Parts:
         Raises
         ------
         InputError
-            The folder cannot be written, or the disk is full.
+            The output cannot be written: the disk is full, for example.
         """
         path = self.path(name)
         temporary = temporary_name(path)
         try:
-            with writing(path):
+            with writing(self._output):
                 np.savez(temporary, allow_pickle=False, **arrays)
                 os.replace(temporary, path)
         finally:

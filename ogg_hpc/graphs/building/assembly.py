@@ -15,7 +15,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.graphs.building.columns import Column, slab_length
+from ogg_hpc.graphs.building.columns import Column, all_slabs, slab_length
 from ogg_hpc.graphs.hdf5_output import hdf5_output
 from ogg_hpc.graphs.store_format import (
     LIBVER,
@@ -61,11 +61,7 @@ def compress_columns(
     """
 
     def compress() -> None:
-        slabs = [
-            (name, slab)
-            for name, column in columns.items()
-            for slab in column.slabs(comm.rank, comm.size)
-        ]
+        slabs = _share(comm, columns)
         for done, (name, slab) in enumerate(slabs):
             if not parts.has(_slab_name(name, slab)):
                 column = columns[name]
@@ -76,6 +72,13 @@ def compress_columns(
             report((done + 1) / len(slabs))
 
     comm.on_all(compress)
+
+
+def _share(comm: Communicator, columns: Mapping[str, Column]) -> list[tuple[str, int]]:
+    """Return the slabs that this rank compresses, as names of datasets and numbers."""
+    anywhere = [(n, s) for n, c in columns.items() if c.slabs is None for s in all_slabs(c)]
+    here = [(n, s) for n, c in columns.items() if c.slabs is not None for s in c.slabs]
+    return anywhere[comm.rank :: comm.size] + here
 
 
 def _compressed(values: NDArray[Any], dtype: np.dtype[Any], chunk: int) -> dict[str, NDArray[Any]]:
@@ -131,7 +134,7 @@ def assemble(
             create_dataset(file, name, values.dtype, len(values))[:] = values
         for name, column in columns.items():
             dataset = create_dataset(file, name, column.dtype, column.length)
-            for slab in range(-(-column.length // slab_length(column))):
+            for slab in all_slabs(column):
                 start = slab * slab_length(column)
                 _copy_slab(dataset, start, parts.read(_slab_name(name, slab)))
                 check()

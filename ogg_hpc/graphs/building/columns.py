@@ -29,13 +29,13 @@ class Column(Protocol):
     ----------
     dtype, length
         Of the whole dataset.
+    slabs
+        Those that this rank alone can read; None where every rank can read all.
     """
 
     dtype: np.dtype[Any]
     length: int
-
-    def slabs(self, rank: int, size: int) -> Sequence[int]:
-        """Return the slabs that a rank can read and is to write."""
+    slabs: range | None
 
     def read(self, lo: int, hi: int) -> NDArray[Any]:
         """Return entries lo … hi - 1, all of one slab."""
@@ -46,18 +46,12 @@ def slab_length(column: Column) -> int:
     return _SLAB_CHUNKS * chunk_length(column.length, column.dtype)
 
 
-class _Dealt:
-    """A column that all ranks can read."""
-
-    def __init__(self, dtype: Any, length: int) -> None:
-        self.dtype, self.length = np.dtype(dtype), length
-
-    def slabs(self, rank: int, size: int) -> Sequence[int]:
-        """Return every so manieth slab."""
-        return range(rank, -(-self.length // slab_length(self)), size)  # type: ignore[arg-type]
+def all_slabs(column: Column) -> range:
+    """Return the numbers of all slabs of a column."""
+    return range(-(-column.length // slab_length(column)))
 
 
-class RangeColumn(_Dealt):
+class RangeColumn:
     """What the key ranges hold under one name, one after the other.
 
     Parameters
@@ -72,9 +66,11 @@ class RangeColumn(_Dealt):
         Its dtype.
     """
 
+    slabs: range | None = None
+
     def __init__(self, parts: Parts, member: str, counts: Sequence[int], dtype: Any) -> None:
         self._ends = np.cumsum([0, *counts], dtype=np.int64)
-        super().__init__(dtype, int(self._ends[-1]))
+        self.dtype, self.length = np.dtype(dtype), int(self._ends[-1])
         self._parts, self._member = parts, member
 
     def read(self, lo: int, hi: int) -> NDArray[Any]:
@@ -91,7 +87,7 @@ class RangeColumn(_Dealt):
         return np.concatenate(pieces)
 
 
-class RowOffsets(_Dealt):
+class RowOffsets:
     """Where each row begins among the entries.
 
     Parameters
@@ -104,8 +100,11 @@ class RowOffsets(_Dealt):
         What each range holds.
     """
 
+    slabs: range | None = None
+
     def __init__(self, parts: Parts, n: int, ranges: Sequence[Summary]) -> None:
-        super().__init__(np.int64, n + 1)
+        self.dtype: np.dtype[Any] = np.dtype(np.int64)
+        self.length = n + 1
         self._parts = parts
         self._before = np.cumsum([0, *(one.entries for one in ranges)], dtype=np.int64)
         self._ranges = [(k, one) for k, one in enumerate(ranges) if one.rows]
@@ -156,11 +155,7 @@ class MemoryColumn:
         others, _ = comm.alltoallv(values[:head], counts)
         self._values = np.concatenate([values[head:], others]) if len(others) else values[head:]
         self._start = first * slab
-        self._slabs = range(first, first + -(-len(self._values) // slab))
-
-    def slabs(self, rank: int, size: int) -> Sequence[int]:
-        """Return the slabs that begin in this rank's part."""
-        return self._slabs
+        self.slabs: range | None = range(first, first + -(-len(self._values) // slab))
 
     def read(self, lo: int, hi: int) -> NDArray[Any]:
         """Return entries lo … hi - 1, of this rank's slabs."""
