@@ -3,6 +3,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,10 @@ from ogg_hpc.runtime.random import hash64, stream
 
 def ogg(*arguments: str | Path) -> int:
     parser = argparse.ArgumentParser()
-    data.add_parser(parser.add_subparsers())
+    data.add_parser(parser.add_subparsers(dest="command"))
     args = parser.parse_args(["data", *map(str, arguments)])
-    code: int = args.run(args)
+    with ExitStack() as args.at_end:
+        code: int = args.run(args)
     return code
 
 

@@ -8,8 +8,15 @@ from typing import Any
 
 from ogg_hpc.cli.data.command import FILE_SUFFIXES, add_command, add_json
 from ogg_hpc.cli.data.output import show, warn
-from ogg_hpc.cli.options import add_node_weights_option
+from ogg_hpc.cli.options import (
+    add_host_run_options,
+    add_memory_option,
+    add_node_weights_option,
+    memory_of_rank,
+    start_ranks,
+)
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.runtime.signals import noted_signals
 
 
 def add_parser(commands: Any) -> None:
@@ -39,38 +46,47 @@ def add_parser(commands: Any) -> None:
         help="take each arc as an edge, e.g. for Pajek arcs (default: keep directions)",
     )
     add_node_weights_option(parser)
+    add_memory_option(parser)
     add_json(parser)
+    add_host_run_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Convert one graph; return 0."""
-    from ogg_hpc.graphs.readers import read_graph
-    from ogg_hpc.graphs.readers.node_weights import read_node_weights
-    from ogg_hpc.graphs.shards import write_store
-    from ogg_hpc.runtime.files import sha256_of_file
+    """Convert one graph (collective); return 0."""
+    with noted_signals() as stop:  # before the seconds that imports take
+        comm = start_ranks(args)
+        from ogg_hpc.graphs.conversion.convert import convert
+        from ogg_hpc.graphs.conversion.request import Request
 
-    if args.output.suffix not in FILE_SUFFIXES:
-        raise SettingsError(f"{args.output}: the output is HDF5, name it with the suffix .h5")
-    graph = read_graph(
-        args.input, format=args.format, directed=args.directed, undirected=args.undirected
-    )
-    if args.node_weights is not None:
-        graph = read_node_weights(args.node_weights, graph)
-    warn(args.input, graph.warnings)
-    source = Path(args.input)
-    settings = {"source": source.name}
-    if source.is_file():
-        settings["source_sha256"] = sha256_of_file(source)
-    write_store(args.output, [graph], settings)
+        if args.output.suffix not in FILE_SUFFIXES:
+            message = f"{args.output}: the output is HDF5, name it with the suffix .h5"
+            raise SettingsError(message).shared()
+        request = Request(
+            source=Path(args.input),
+            output=args.output,
+            format=args.format,
+            directed=args.directed,
+            undirected=args.undirected,
+            node_weights=args.node_weights,
+        )
+        converted = convert(comm, request, memory=memory_of_rank(args, comm), stop=stop)
+    built = converted.built
     record = {
         "output": str(args.output),
-        "nodes": graph.n,
-        "edges": graph.m,
-        "directed": graph.directed,
-        "weighted": graph.weights is not None,
-        "node_weighted": graph.node_weights is not None,
-        "self_loops": graph.self_loops,
-        "duplicates": graph.duplicates,
+        "nodes": built.nodes,
+        "edges": built.edges,
+        "directed": built.directed,
+        "weighted": built.weighted,
+        "node_weighted": converted.node_weighted,
+        "self_loops": built.self_loops,
+        "duplicates": built.duplicates,
+        "reversed_pairs": built.reversed_pairs,
+        "isolated": built.isolated,
+        "ranks": comm.size,
+        "seconds": converted.seconds,
+        "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
     }
-    show(args, record, "Converted")
+    if comm.rank == 0:
+        warn(args.input, converted.warnings)
+        show(args, record, "Converted")
     return 0

@@ -73,14 +73,14 @@ def convert_in_pieces(
         if signal is not None:
             raise StoppedError(f"stopped by {signal.name}: the same command goes on from here")
 
+    if directed and source.symmetric:
+        raise no_directions(request.source).shared()
     digest = _Digest(comm, request.source)
     with clock("read"):
         reading = _read(comm, request, source, parts, go_on)
         if reading is None:
             return None
         source, stored, pieces, warnings = reading
-        if directed and source.symmetric:
-            raise no_directions(request.source).shared()
         count = len(pieces.summaries)
         mine = range(comm.rank, count, comm.size)
         weighted = any(comm.gather_objects(any(stored.is_weighted(number) for number in mine)))

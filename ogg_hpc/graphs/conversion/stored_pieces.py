@@ -49,6 +49,7 @@ class StoredPieces:
 
     def __init__(self, parts: Parts, reading: int = 0) -> None:
         self._parts, self._reading = parts, reading
+        self._notes: dict[int, dict[str, Any]] = {}  # those that have been asked for
 
     def next_reading(self) -> StoredPieces:
         """Return the pieces of the reading after this one."""
@@ -97,8 +98,8 @@ class StoredPieces:
         if not self._parts.has(self._name(number)):
             return None
         values = self._note(number)["summary"]
-        text = values.pop("text")
-        return Summary(**values, text=None if text is None else tuple(text))
+        text = values["text"]
+        return Summary(**{**values, "text": None if text is None else tuple(text)})
 
     def is_weighted(self, number: int) -> bool:
         """Whether a weight of a piece is not 1."""
@@ -128,9 +129,10 @@ class StoredPieces:
         return self._parts.read(self._name(number), [name for name in members if name in held])
 
     def _note(self, number: int) -> dict[str, Any]:
-        [text] = self._parts.read(self._name(number), ["note"]).values()
-        note: dict[str, Any] = json.loads(str(text))
-        return note
+        if number not in self._notes:
+            [text] = self._parts.read(self._name(number), ["note"]).values()
+            self._notes[number] = json.loads(str(text))
+        return self._notes[number]
 
     def _name(self, number: int) -> str:
         return f"piece-{self._reading}-{number:06}"
