@@ -36,10 +36,12 @@ def downloaded(
     report: Report = lambda done, total: None,
     timeout: float = _TIMEOUT,
 ) -> Iterator[Path]:
-    """Download a file and yield it; it is removed when the block ends.
+    """Download a file and yield it.
 
-    A transfer that breaks off leaves the part, and beside it where it came from; the next call asks
-    for the rest, on the condition that the server's file is still the same one.
+    It is removed when the block ends, or raises an InputError about the address. Another error
+    leaves it for the next call. So does a transfer that breaks off, with a note of where it came
+    from beside it; the next call asks for the rest, on the condition that the server's file is
+    still the same one.
 
     Parameters
     ----------
@@ -77,9 +79,11 @@ def downloaded(
             raise
         try:
             yield part
-        finally:
-            # A complete download that is wrong would be wrong again.
-            _remove(part)
+        except InputError as error:
+            if error.args[0] == url:  # what is wrong would be wrong again
+                _remove(part)
+            raise
+        _remove(part)
 
 
 class _UselessError(Exception):

@@ -6,16 +6,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import sha1, sha256
 from pathlib import Path
+from signal import SIGTERM
 from typing import Any
 
 import pytest
 from file_server import FileServer, file_server
 
-from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.errors import InputError, SettingsError, StoppedError
+from ogg_hpc.graphs import fetch
 from ogg_hpc.graphs.catalogue import CatalogueEntry, find_entry, load_catalogue
-from ogg_hpc.graphs.fetch import fetch_graph
+from ogg_hpc.graphs.conversion.request import Converted
 from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.graphs.shards import GraphStore, check_store
+from ogg_hpc.runtime.communicator import Communicator
 
 EDGES = b"".join(b"%d %d\n" % (i, i + 1) for i in range(500))
 SHA256 = sha256(EDGES).hexdigest()
@@ -39,6 +42,10 @@ def server() -> Iterator[FileServer]:
         yield server
 
 
+def fetch_graph(wanted: CatalogueEntry, output: Path, **options: Any) -> Converted:
+    return fetch.fetch_graph(Communicator(), wanted, output, memory=1 << 28, **options)
+
+
 def entry(server: FileServer, path: str = "/path.txt", **changes: Any) -> CatalogueEntry:
     return replace(ENTRY, url=server.url + path, **changes)
 
@@ -47,11 +54,9 @@ def test_a_graph_is_fetched_checked_and_stored_with_its_source(
     server: FileServer, tmp_path: Path
 ) -> None:
     output = tmp_path / "new" / "path.h5"
-    told: list[tuple[int, int | None]] = []
     wanted = entry(server, bytes=len(EDGES), sha256=SHA256, sha1=sha1(EDGES).hexdigest())
-    graph = fetch_graph(wanted, output, report=lambda done, total: told.append((done, total)))
-    assert (graph.n, graph.m) == (501, 500)
-    assert told[-1] == (len(EDGES), len(EDGES))
+    built = fetch_graph(wanted, output).built
+    assert (built.nodes, built.edges) == (501, 500)
     assert check_store(output) == []
     with GraphStore(output) as store:
         assert store.attributes["source"] == wanted.url
@@ -65,14 +70,31 @@ def test_a_broken_transfer_is_resumed_by_the_next_fetch(server: FileServer, tmp_
     with pytest.raises(InputError, match="broke off after"):
         fetch_graph(entry(server), tmp_path / "path.h5")
     assert not (tmp_path / "path.h5").exists()
-    assert fetch_graph(entry(server), tmp_path / "path.h5").m == 500
+    assert fetch_graph(entry(server), tmp_path / "path.h5").built.edges == 500
     assert server.asked[1]["Range"] == f"bytes={len(EDGES) // 2}-"
+    assert [p.name for p in tmp_path.iterdir()] == ["path.h5"]
+
+
+def test_a_signal_leaves_what_has_come_for_the_next_fetch(
+    server: FileServer, tmp_path: Path
+) -> None:
+    for questions in (1, 3):  # while it is downloaded, and while it is converted
+        left = iter(range(questions))
+        with pytest.raises(StoppedError, match="SIGTERM"):
+            fetch_graph(
+                entry(server),
+                tmp_path / "path.h5",
+                stop=lambda left=left: SIGTERM if next(left, None) is None else None,
+            )
+        assert not (tmp_path / "path.h5").exists()
+    assert (tmp_path / ".path.part.txt").read_bytes() == EDGES
+    assert fetch_graph(entry(server), tmp_path / "path.h5").built.edges == 500
     assert [p.name for p in tmp_path.iterdir()] == ["path.h5"]
 
 
 def test_mirrors_are_taken_in_place_of_the_source(server: FileServer, tmp_path: Path) -> None:
     mirror = server.url + "/path.txt"
-    assert fetch_graph(ENTRY, tmp_path / "b.h5", url=mirror).m == 500
+    assert fetch_graph(ENTRY, tmp_path / "b.h5", url=mirror).built.edges == 500
     with GraphStore(tmp_path / "b.h5") as store:
         assert store.attributes["source"] == mirror
 
@@ -121,15 +143,15 @@ def archives() -> dict[str, bytes]:
 def test_archives_are_unpacked(server: FileServer, tmp_path: Path) -> None:
     server.files |= archives()
     for path in archives():
-        graph = fetch_graph(entry(server, path, member="path.txt"), tmp_path / "path.h5")
-        assert graph.m == 500
+        fetched = fetch_graph(entry(server, path, member="path.txt"), tmp_path / "path.h5")
+        assert fetched.built.edges == 500
         with pytest.raises(InputError, match=r"holds no other\.txt"):
             fetch_graph(entry(server, path, member="other.txt"), tmp_path / "path.h5")
 
 
 def test_compressed_files_are_read(server: FileServer, tmp_path: Path) -> None:
     server.files["/path.txt.gz"] = gzip.compress(EDGES)
-    assert fetch_graph(entry(server, "/path.txt.gz"), tmp_path / "path.h5").m == 500
+    assert fetch_graph(entry(server, "/path.txt.gz"), tmp_path / "path.h5").built.edges == 500
     server.files["/path.txt.gz"] = gzip.compress(EDGES)[:-20]
     with pytest.raises(InputError, match="path"):
         fetch_graph(entry(server, "/path.txt.gz"), tmp_path / "path.h5")

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from signal import Signals
+from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.cli.data.command import FILE_SUFFIXES, add_command, add_json
-from ogg_hpc.cli.data.output import progress, show, warn
-from ogg_hpc.cli.options import console, print_json
+from ogg_hpc.cli.data.output import show, warn
+from ogg_hpc.cli.options import (
+    add_host_run_options,
+    add_memory_option,
+    console,
+    memory_of_rank,
+    print_json,
+    start_ranks,
+)
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.runtime.signals import noted_signals
+
+if TYPE_CHECKING:
+    from ogg_hpc.graphs.catalogue import CatalogueEntry
+    from ogg_hpc.runtime.communicator import Communicator
 
 
 def add_parser(commands: Any) -> None:
@@ -40,33 +53,50 @@ def add_parser(commands: Any) -> None:
         help="a catalogue to use, e.g. site.toml (default: the package's own)",
     )
     add_json(parser)
+    add_memory_option(parser)
+    add_host_run_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Download a graph or list the catalogue; return 0."""
-    from ogg_hpc.graphs.catalogue import find_entry, load_catalogue
+    """Download a graph or list the catalogue (collective); return 0."""
+    with noted_signals() as stop:
+        comm = start_ranks(args)
+        from ogg_hpc.graphs.catalogue import load_catalogue
+
+        catalogue = comm.on_all(lambda: load_catalogue(args.catalogue))
+        if args.name is not None:
+            _fetch(args, comm, catalogue, stop)
+        elif comm.rank == 0:
+            _list(args, catalogue.values())
+    return 0
+
+
+def _fetch(
+    args: argparse.Namespace,
+    comm: Communicator,
+    catalogue: dict[str, CatalogueEntry],
+    stop: Callable[[], Signals | None],
+) -> None:
+    from ogg_hpc.graphs.catalogue import find_entry
     from ogg_hpc.graphs.fetch import fetch_graph
 
-    catalogue = load_catalogue(args.catalogue)
-    if args.name is None:
-        _list(args, catalogue.values())
-        return 0
-    entry = find_entry(catalogue, args.name)
+    entry = comm.on_all(lambda: find_entry(catalogue, args.name))
     output = args.output or Path(f"{entry.name}.h5")
     if output.suffix not in FILE_SUFFIXES:
-        raise SettingsError(f"{output}: the output is HDF5, name it with the suffix .h5")
-    with progress(f"fetching {entry.name}", bytes_=True) as report:
-        graph = fetch_graph(entry, output, url=args.url, report=report)
-    warn(entry.name, graph.warnings)
-    record = {
-        "output": str(output),
-        "nodes": graph.n,
-        "edges": graph.m,
-        "source": args.url or entry.url,
-        "licence": entry.licence,
-    }
-    show(args, record, "Fetched")
-    return 0
+        message = f"{output}: the output is HDF5, name it with the suffix .h5"
+        raise SettingsError(message).shared()
+    memory = memory_of_rank(args, comm)
+    converted = fetch_graph(comm, entry, output, memory=memory, url=args.url, stop=stop)
+    if comm.rank == 0:
+        warn(entry.name, converted.warnings)
+        record = {
+            "output": str(output),
+            "nodes": converted.built.nodes,
+            "edges": converted.built.edges,
+            "source": args.url or entry.url,
+            "licence": entry.licence,
+        }
+        show(args, record, "Fetched")
 
 
 def _list(args: argparse.Namespace, entries: Iterable[Any]) -> None:

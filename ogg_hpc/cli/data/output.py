@@ -51,18 +51,15 @@ def _text(value: Any) -> str:
 
 
 @contextmanager
-def progress(
-    description: str, *, bytes_: bool = False
-) -> Iterator[Callable[[int, int | None], None]]:
+def progress(description: str) -> Iterator[Callable[[int, int | None], None]]:
     """Yield a function that is told how much of how much is done; draws on terminals only."""
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    amount = DownloadColumn() if bytes_ else MofNCompleteColumn()
-    columns = (TextColumn("{task.description}"), BarColumn(), amount)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(description, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -116,7 +116,7 @@ def _convert_whole(request: Request) -> Converted:
     attributes = {"source": source.name}
     if source.is_file():
         attributes["source_sha256"] = sha256_of_file(source)
-    write_store(request.output, [graph], attributes)
+    write_store(request.output, [graph], {**attributes, **request.attributes})
     end = time.perf_counter()
     return Converted(
         _built(graph),

@@ -84,7 +84,11 @@ def convert_in_pieces(
         count = len(pieces.summaries)
         mine = range(comm.rank, count, comm.size)
         weighted = any(comm.gather_objects(any(stored.is_weighted(number) for number in mine)))
-        attributes = {"source": request.source.name, "source_sha256": digest.value()}
+        attributes = {
+            "source": request.source.name,
+            "source_sha256": digest.value(),
+            **request.attributes,
+        }
 
     with clock("number"):
         dictionary: Dictionary | None = None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ogg_hpc.graphs.building.build import Built
 
@@ -28,6 +30,8 @@ class Request:
         A file of weights of the nodes, as `read_node_weights` takes it.
     piece_bytes : int
         Bytes of text in a piece, about.
+    attributes : mapping
+        Provenance to be stored beside, or in place of, the source's name and SHA-256.
     """
 
     source: Path
@@ -37,6 +41,7 @@ class Request:
     undirected: bool = False
     node_weights: Path | None = None
     piece_bytes: int = PIECE_BYTES
+    attributes: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
