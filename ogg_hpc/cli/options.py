@@ -90,10 +90,11 @@ def parse_size(text: str) -> int:
 
 
 def memory_of_rank(args: argparse.Namespace, comm: Communicator) -> int:
-    """Return the bytes that this rank may use, by the option or by its share of the host."""
+    """Return the bytes that each rank may use: the option, or the least share (collective)."""
     from ogg_hpc.runtime.resources import usable_memory_bytes
 
-    return args.memory or usable_memory_bytes() // 2 // comm.local_size
+    share = usable_memory_bytes() // 2 // comm.local_size
+    return args.memory or min(comm.gather_objects(share))
 
 
 def start_ranks(args: argparse.Namespace) -> Communicator:

@@ -6,8 +6,17 @@ import inspect
 import re
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.generators import GENERATORS, with_random_node_weights
+from ogg_hpc.graphs.generators import (
+    EDGES,
+    GENERATORS,
+    RandomEdges,
+    random_node_weights,
+    with_random_node_weights,
+)
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.runtime.random import hash64, stream
 
@@ -44,9 +53,20 @@ class Family:
 
     def graph(self, i: int) -> Graph:
         """Return graph i."""
-        seed = int(hash64(self.seed, stream("graph"), i))
+        seed = self._seed_of(i)
         graph = GENERATORS[self.generator](**self.parameters, seed=seed)
         return with_random_node_weights(graph, self.lightest, self.heaviest, seed)
+
+    def edges(self, i: int) -> RandomEdges:
+        """Return the edges of graph i in blocks, where the generator is one of `EDGES`."""
+        return EDGES[self.generator](**self.parameters, seed=self._seed_of(i))
+
+    def node_weights(self, i: int, lo: int, hi: int) -> NDArray[np.float64] | None:
+        """Return the weights of nodes lo … hi - 1 of graph i, None without."""
+        return random_node_weights(lo, hi, self.lightest, self.heaviest, self._seed_of(i))
+
+    def _seed_of(self, i: int) -> int:
+        return int(hash64(self.seed, stream("graph"), i))
 
 
 def is_family(text: str) -> bool:

@@ -6,13 +6,13 @@ A folder has a ``manifest.json`` with the size and SHA-256 of each shard, writte
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,8 @@ from ogg_hpc.graphs.store_format import (
 )
 from ogg_hpc.graphs.store_output import Objective, SolvedGraph, write_store
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.runtime.files import sha256_of_file, write_whole
+from ogg_hpc.runtime.files import remove_leftovers, sha256_of_file, write_whole
+from ogg_hpc.runtime.parts import Parts
 
 __all__ = [
     "GraphStore",
@@ -59,46 +60,104 @@ class Shard:
     nnz: int
 
 
+class Graphs(Protocol):
+    """A sequence of graphs, which may make each when it is asked for."""
+
+    def __len__(self) -> int:
+        """Return the number of graphs."""
+
+    def __getitem__(self, index: int, /) -> Graph | SolvedGraph:
+        """Return one graph, zero-based."""
+
+
 def write_shards(
     folder: str | Path,
-    graphs: Iterable[Graph | SolvedGraph],
+    graphs: Graphs,
     graphs_per_shard: int,
     attributes: Attributes | None = None,
-) -> None:
-    """Write graphs to a folder of HDF5 files and, when all are complete, its manifest.
+    *,
+    comm: Communicator | None = None,
+    plan: Mapping[str, Any] | None = None,
+) -> list[Shard]:
+    """Write graphs to a folder of HDF5 files and, when all are complete, its manifest (collective).
+
+    Each shard is written by one rank; its bytes do not depend on their number.
 
     Parameters
     ----------
     folder
         Created when missing. Must not hold a finished set of shards.
     graphs
-        As for `write_store`.
+        As for `write_store`; a rank asks only for those of its shards.
     graphs_per_shard
         Graphs in each file but the last.
     attributes
         As for `write_store`; stored in each file and in the manifest.
+    comm
+        The ranks; by default this one alone.
+    plan
+        What the graphs are, as JSON. A call with the same plan keeps the shards that an interrupted
+        one has finished; without a plan all are written.
+
+    Returns
+    -------
+    list of Shard
+        All of them, on every rank.
 
     Raises
     ------
     SettingsError
         As `write_store` does, or a folder that holds a manifest.
     """
+    comm = comm if comm is not None else Communicator()
     folder = Path(folder)
     if graphs_per_shard < 1:
         raise SettingsError(f"a shard holds at least one graph, not {graphs_per_shard}")
-    if (folder / MANIFEST).exists():
-        raise SettingsError(f"{folder} already holds graphs; choose another folder or delete it")
-    shards: list[Shard] = []
-    remaining = iter(graphs)
-    head = list(islice(remaining, 1))
-    while head or not shards:
-        path = folder / f"shard-{len(shards):05d}.h5"
-        write_store(path, chain(head, islice(remaining, graphs_per_shard - 1)), attributes)
+    comm.on_root(lambda: _refuse_finished(folder))
+    parts = None
+    if plan is not None:
+        whole = {"graphs": len(graphs), "graphs_per_shard": graphs_per_shard, **plan}
+        parts = Parts.open(comm, folder.absolute(), whole)
+
+    def make(number: int) -> Shard:
+        path = folder / f"shard-{number:05d}.h5"
+        finished = None if parts is None else _finished(parts, path)
+        if finished is not None:
+            return finished
+        first = number * graphs_per_shard
+        range_ = range(first, min(first + graphs_per_shard, len(graphs)))
+        write_store(path, (graphs[index] for index in range_), attributes)
         with GraphStore(path) as store:
             counts = len(store), int(store.nodes.sum()), int(store.nnz.sum())
-        shards.append(Shard(path.name, sha256_of_file(path), path.stat().st_size, *counts))
-        head = list(islice(remaining, 1))
-    _write_manifest(folder, shards, attributes or {})
+        shard = Shard(path.name, sha256_of_file(path), path.stat().st_size, *counts)
+        if parts is not None:
+            parts.write(path.stem, shard=np.array(json.dumps(asdict(shard))))
+        return shard
+
+    count = max(1, -(-len(graphs) // graphs_per_shard))
+    shards: list[Shard] = []
+    for start in range(0, count, comm.size):  # in rounds, so that an error ends all ranks soon
+        mine = range(start + comm.rank, min(start + comm.rank + 1, count))
+        made = comm.on_all(lambda mine=mine: [make(number) for number in mine])  # type: ignore[misc]
+        shards += [shard for of_rank in comm.gather_objects(made) for shard in of_rank]
+    comm.on_root(lambda: _write_manifest(folder, shards, attributes or {}))
+    if parts is not None:
+        parts.remove(comm)
+    return shards
+
+
+def _refuse_finished(folder: Path) -> None:
+    if (folder / MANIFEST).exists():
+        raise SettingsError(f"{folder} already holds graphs; choose another folder or delete it")
+    remove_leftovers(folder)
+
+
+def _finished(parts: Parts, path: Path) -> Shard | None:
+    """Return what an interrupted call has noted of a shard, if it is still there."""
+    if not parts.has(path.stem):
+        return None
+    shard = Shard(**json.loads(str(parts.read(path.stem)["shard"])))
+    return shard if path.is_file() and path.stat().st_size == shard.bytes else None
 
 
 class GraphStore:

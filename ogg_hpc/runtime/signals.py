@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+from ogg_hpc.errors import StoppedError
+
 # What people, batch systems and their warnings before the walltime send.
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGURG)
 # The second of these is obeyed. The others are warnings, which may come from the batch system
@@ -37,3 +39,15 @@ def noted_signals() -> Iterator[Callable[[], signal.Signals | None]]:
     finally:
         for number in SIGNALS:
             signal.signal(number, before[number])
+
+
+def refuse_after(came: signal.Signals | None) -> None:
+    """End work that can be taken up again, if a signal has come.
+
+    Raises
+    ------
+    StoppedError
+        One has.
+    """
+    if came is not None:
+        raise StoppedError(f"stopped by {came.name}: give the same command again")

@@ -49,6 +49,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Any:
         ("regular", ["--d", "4"]),
         ("girg", ["--d", "4"]),
         ("rb", ["--d", "6", "--p", "0.25"]),
+        ("geometric", ["--d", "6.5"]),
     ],
 )
 def test_generate_writes_a_file_or_a_folder(tmp_path: Path, kind: str, options: list[str]) -> None:
@@ -80,6 +81,11 @@ def test_graph_i_is_seeded_by_the_hash_of_seed_and_i(tmp_path: Path) -> None:
         (["ba", "--d", "3", "--p", "0.1"], "does not take --p"),
         (["er", "--p", "2"], "probability"),
         (["ba", "--d", "60"], "1 <= d < n"),
+        (["ba", "--d", "2.5"], "whole number as --d"),
+        (["ba", "--d", "2", "--a", "0.5"], "does not take --a"),
+        (["rmat", "--d", "4"], "power of two, such as 32 or 64, not 50"),
+        (["er", "--p", "0.1", "--lightest", "5"], "lightest >= 1 to heaviest, not 5 to 0"),
+        (["ba", "--d", "4", "--memory", "100"], "raise --memory"),
         (["er", "--p", "0.1", "--count", "0"], "--count"),
         (["er", "--p", "0.1", "--seed", str(2**70)], "64 bits"),
     ],

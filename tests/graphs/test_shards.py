@@ -78,7 +78,7 @@ def test_graphs_come_back_as_they_went(
     folder = tmp_path_factory.mktemp("store")
     attributes = {"generator": "by hand", "seed": 3, "scale": 0.5, "final": True}
     write_store(folder / "all.h5", iter(originals), attributes)
-    write_shards(folder / "shards", iter(originals), per_shard, attributes)
+    write_shards(folder / "shards", originals, per_shard, attributes)
     for path in (folder / "all.h5", folder / "shards"):
         assert check_store(path) == []
         with GraphStore(path) as store:
@@ -218,7 +218,7 @@ def test_objectives_come_back_where_they_are_known(tmp_path: Path) -> None:
     ]
     solved = [SolvedGraph(graph, objectives) if objectives else graph for objectives in known]
     write_store(tmp_path / "all.h5", iter(solved))
-    write_shards(tmp_path / "shards", iter(solved), 2)
+    write_shards(tmp_path / "shards", solved, 2)
     for path in (tmp_path / "all.h5", tmp_path / "shards"):
         assert check_store(path) == []
         with GraphStore(path) as store:
@@ -379,13 +379,17 @@ def test_a_kill_during_writing_leaves_no_store(tmp_path: Path) -> None:
 import os, signal, sys
 from ogg_hpc.graphs.generators import barabasi_albert
 from ogg_hpc.graphs.shards import write_shards, write_store
-def graphs():
-    yield from (barabasi_albert(1000, 3, seed) for seed in range(3))
-    os.kill(os.getpid(), signal.SIGKILL)
+class Graphs:
+    def __len__(self):
+        return 4
+    def __getitem__(self, seed):
+        if seed == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return barabasi_albert(1000, 3, seed)
 if sys.argv[1] == "file":
-    write_store(sys.argv[2], graphs())
+    write_store(sys.argv[2], (Graphs()[seed] for seed in range(4)))
 else:
-    write_shards(sys.argv[2], graphs(), 2)
+    write_shards(sys.argv[2], Graphs(), 2)
 """
     for kind in ("file", "folder"):
         target = tmp_path / kind

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from signal import Signals
+from typing import Any
 
 from ogg_hpc.cli.data.command import FILE_SUFFIXES, add_command, add_json
-from ogg_hpc.cli.data.output import progress, show
+from ogg_hpc.cli.data.output import show
+from ogg_hpc.cli.options import (
+    add_host_run_options,
+    add_memory_option,
+    memory_of_rank,
+    start_ranks,
+)
 from ogg_hpc.errors import SettingsError
-
-if TYPE_CHECKING:
-    from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.runtime.signals import noted_signals
 
 _KINDS = {
     "er": "Erdős-Rényi G(n, p), needs --p",
@@ -24,7 +29,10 @@ _KINDS = {
     "torus": "grid on a torus",
     "planar": "union of random planar graphs, needs --d",
     "rb": "model RB, like the frb graphs of BHOSLIB, needs --d and --p",
+    "rmat": "R-MAT, the recursive matrix of Graph500, of 2^k nodes, needs --d",
+    "geometric": "points on a torus, joined where they are near, needs --d",
 }
+_OPTIONS = ("p", "d", "a", "b", "c")  # parameters of some of them
 
 
 def add_parser(commands: Any) -> None:
@@ -49,11 +57,21 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--d",
-        type=int,
+        type=_number,
         help="edges of each new node (ba, plc), degree (regular), degree of the ring (ws), mean "
-        "degree (girg), number of planar graphs (planar) or nodes of each clique (rb), e.g. 4 "
-        "(default: none)",
+        "degree (girg, geometric), number of planar graphs (planar), nodes of each clique (rb) or "
+        "edges drawn for each node (rmat), e.g. 4 (default: none)",
     )
+    for name, quadrant, default in (
+        ("a", "upper left", 0.57),
+        ("b", "upper right", 0.19),
+        ("c", "lower left", 0.19),
+    ):
+        parser.add_argument(
+            f"--{name}",
+            type=float,
+            help=f"probability of the {quadrant} quadrant (rmat), e.g. 0.25 (default: {default})",
+        )
     parser.add_argument(
         "--count", type=int, default=1, metavar="C", help="number of graphs, e.g. 64 (default: 1)"
     )
@@ -88,38 +106,31 @@ def add_parser(commands: Any) -> None:
         metavar="G",
         help="graphs in each file of a folder, e.g. 100 (default: 1000)",
     )
+    add_memory_option(parser)
     add_json(parser)
+    add_host_run_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make random graphs; return 0."""
-    import inspect
+    """Make random graphs; return 0 (collective)."""
+    with noted_signals() as came:  # before the seconds that imports take
+        return _generate(args, came)
 
-    from ogg_hpc.graphs.generators import GENERATORS, with_random_node_weights
-    from ogg_hpc.graphs.shards import write_shards, write_store
-    from ogg_hpc.runtime.random import hash64, stream
 
-    generate = GENERATORS[args.kind]
-    given = {name: getattr(args, name) for name in ("p", "d") if getattr(args, name) is not None}
-    wanted = set(inspect.signature(generate).parameters) & {"p", "d"}
-    for name in sorted(wanted ^ set(given)):
-        verb = "needs" if name in wanted else "does not take"
-        raise SettingsError(f"data generate {args.kind} {verb} --{name}: {_KINDS[args.kind]}")
-    if args.count < 1:
-        raise SettingsError(f"--count must be at least 1, not {args.count}")
+def _generate(args: argparse.Namespace, came: Callable[[], Signals | None]) -> int:
+    comm = start_ranks(args)
+    from ogg_hpc.graphs.families import Family
+    from ogg_hpc.graphs.generation import generate_file, generate_folder
 
-    edges = 0
-
-    def graphs(advance: Callable[[int, int | None], None]) -> Iterator[Graph]:
-        nonlocal edges
-        for i in range(args.count):
-            seed = int(hash64(args.seed, stream("graph"), i))
-            graph = generate(args.nodes, **given, seed=seed)
-            graph = with_random_node_weights(graph, args.lightest, args.heaviest, seed)
-            edges += graph.m
-            yield graph
-            advance(i + 1, args.count)
-
+    given = comm.on_all(lambda: _parameters(args))
+    family = Family(
+        args.kind,
+        {"n": args.nodes, **given},
+        args.count,
+        args.seed,
+        args.lightest,
+        args.heaviest,
+    )
     settings = {
         "generator": args.kind,
         "generator_nodes": args.nodes,
@@ -128,11 +139,57 @@ def run(args: argparse.Namespace) -> int:
     }
     if args.heaviest:
         settings |= {"lightest": args.lightest, "heaviest": args.heaviest}
-    with progress("generating") as advance:
-        if args.output.suffix in FILE_SUFFIXES:
-            write_store(args.output, graphs(advance), settings)
-        else:
-            write_shards(args.output, graphs(advance), args.graphs_per_shard, settings)
-    record = {"output": str(args.output), "graphs": args.count, "edges": edges, **settings}
-    show(args, record, "Generated")
+    if args.output.suffix in FILE_SUFFIXES:
+        memory = memory_of_rank(args, comm)
+        made = generate_file(comm, family, args.output, settings, memory=memory, came=came)
+    else:
+        each = args.graphs_per_shard
+        made = generate_folder(
+            comm, family, args.output, settings, graphs_per_shard=each, came=came
+        )
+    record: dict[str, Any] = {"output": str(args.output), "graphs": args.count, "edges": made.edges}
+    if made.built is not None:
+        dropped = ("self_loops", "duplicates", "reversed_pairs", "isolated")
+        record |= {name: getattr(made.built, name) for name in dropped}
+    record |= {
+        **settings,
+        "ranks": comm.size,
+        "seconds": made.seconds,
+        "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
+    }
+    if comm.rank == 0:
+        show(args, record, "Generated")
     return 0
+
+
+def _parameters(args: argparse.Namespace) -> dict[str, int | float]:
+    """Return the parameters of the generator that are given, if they are the right ones."""
+    import inspect
+
+    from ogg_hpc.graphs.generators import GENERATORS
+
+    takes = inspect.signature(GENERATORS[args.kind]).parameters
+    given = {name: getattr(args, name) for name in _OPTIONS if getattr(args, name) is not None}
+    for name in _OPTIONS:
+        needed = name in takes and takes[name].default is inspect.Parameter.empty
+        if needed and name not in given:
+            raise SettingsError(f"data generate {args.kind} needs --{name}: {_KINDS[args.kind]}")
+        if name in given and name not in takes:
+            raise SettingsError(
+                f"data generate {args.kind} does not take --{name}: {_KINDS[args.kind]}"
+            )
+        if name in given and takes[name].annotation == "int" and given[name] != int(given[name]):
+            raise SettingsError(
+                f"data generate {args.kind} takes a whole number as --{name}, not {given[name]}"
+            )
+    if args.count < 1:
+        raise SettingsError(f"--count must be at least 1, not {args.count}")
+    return given
+
+
+def _number(text: str) -> int | float:
+    """Return a whole number where it is one."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)

@@ -21,7 +21,11 @@ from ogg_hpc.graphs.generators.rb import model_rb
 from ogg_hpc.graphs.generators.regular import random_regular
 from ogg_hpc.graphs.generators.rmat import RecursiveMatrixEdges, recursive_matrix
 from ogg_hpc.graphs.generators.torus import toroidal_grid
-from ogg_hpc.graphs.generators.weights import with_random_node_weights, with_random_signs
+from ogg_hpc.graphs.generators.weights import (
+    random_node_weights,
+    with_random_node_weights,
+    with_random_signs,
+)
 from ogg_hpc.graphs.generators.ws import WattsStrogatzEdges, watts_strogatz
 from ogg_hpc.graphs.graph import Graph
 
@@ -37,6 +41,7 @@ __all__ = [
     "planar_union",
     "powerlaw_cluster",
     "random_geometric",
+    "random_node_weights",
     "random_regular",
     "recursive_matrix",
     "toroidal_grid",

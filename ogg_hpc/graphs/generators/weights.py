@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
@@ -26,14 +27,21 @@ def with_random_node_weights(graph: Graph, lightest: int, heaviest: int, seed: i
     SettingsError
         No positive weights.
     """
+    return graph.with_node_weights(random_node_weights(0, graph.n, lightest, heaviest, seed))
+
+
+def random_node_weights(
+    lo: int, hi: int, lightest: int, heaviest: int, seed: int
+) -> NDArray[np.float64] | None:
+    """Return the weights of nodes lo … hi - 1; parameters as for `with_random_node_weights`."""
     if (lightest, heaviest) == (1, 0):
-        return graph
+        return None
     if not 0 < lightest <= heaviest:
         raise SettingsError(
             f"node weights are drawn from lightest >= 1 to heaviest, not {lightest} to {heaviest}"
         )
-    drawn = integers(heaviest - lightest + 1, seed, stream("node weights"), np.arange(graph.n))
-    return graph.with_node_weights(lightest + drawn)
+    drawn = integers(heaviest - lightest + 1, seed, stream("node weights"), np.arange(lo, hi))
+    return (lightest + drawn).astype(np.float64)
 
 
 def with_random_signs(graph: Graph, seed: int) -> Graph:
