@@ -23,6 +23,7 @@ from pathlib import Path
 import numpy as np
 from common import write_record
 
+from ogg_hpc.graphs.generators.blocks import BLOCK
 from ogg_hpc.graphs.generators.rmat import RecursiveMatrixEdges
 from ogg_hpc.runtime.files import sha256_of_file
 
@@ -98,11 +99,9 @@ def write_list(path, edges, prefix):
     with path.open("wb") as file:
         file.write(f"# Undirected graph: R-MAT\n# Nodes: {nodes} Edges: {edges}\n".encode())
         file.write(b"# FromNodeId\tToNodeId\n")
-        left = edges
-        for block in range(graph.count):
-            sources, targets = (ends[:left] for ends in graph.pairs(block))
+        for block in range(-(-edges // BLOCK)):
+            sources, targets = (ends[: edges - block * BLOCK] for ends in graph.pairs(block))
             file.write(lines(sources, targets, prefix))
-            left -= len(sources)
 
 
 def lines(sources, targets, prefix):
