@@ -26,6 +26,7 @@ from ogg_hpc.graphs.shards import (
     write_shards,
     write_store,
 )
+from ogg_hpc.graphs.store_file import StoreFile
 
 
 def assert_same(a: Graph, b: Graph) -> None:
@@ -144,6 +145,39 @@ def test_read_rows_reads_no_other_chunk(large: tuple[Path, Graph], tmp_path: Pat
         store.read_rows(1, damaged[1] + 2, 3000)
         with pytest.raises(InputError, match=r"copy\.h5.*'columns', chunk 3"):
             store.read_rows(1, damaged[0], damaged[0] + 1)
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
+    """Entries that are read of each dataset."""
+    counts: dict[str, int] = {}
+    array = StoreFile.array
+
+    def counting(self: StoreFile, name: str, *bounds: int) -> np.ndarray:
+        values = array(self, name, *bounds)
+        counts[name] = counts.get(name, 0) + len(values)
+        return values
+
+    monkeypatch.setattr(StoreFile, "array", counting)
+    return counts
+
+
+def test_rows_and_graphs_are_read_without_what_grows_with_the_file(
+    tmp_path: Path, reads: dict[str, int]
+) -> None:
+    graphs = [erdos_renyi(30, 0.3, seed) for seed in range(200)]
+    write_store(tmp_path / "graphs.h5", graphs)
+    with GraphStore(tmp_path / "graphs.h5") as store:
+        _, columns, _ = store.read_rows(150, 5, 9)
+        assert reads == {"graph_nodes": 2, "row_offsets": 5, "columns": len(columns)}
+        reads.clear()
+        store.degrees(150)
+        assert reads == {"graph_nodes": 2, "row_offsets": 31}
+        reads.clear()
+        entries = len(store.read(150).columns)
+        small = dict.fromkeys(["graph_nodes", "looped_offsets"], 2)
+        small |= dict.fromkeys(["self_loops", "duplicates", "reversed_pairs"], 1)
+        assert reads == {**small, "row_offsets": 31, "columns": entries, "looped": 0}
 
 
 def labelled(names: bool) -> Graph:
