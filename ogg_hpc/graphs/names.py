@@ -1,4 +1,4 @@
-"""Many strings in one piece of memory: how names of nodes are sorted, looked up and sent.
+"""Many strings in one piece of memory: how names of nodes are sorted, merged and sent.
 
 A list of Python strings takes about 60 bytes a name beyond its letters, and a loop in the
 interpreter for each step. `Names` holds the letters of all names in a row, as Arrow does
@@ -143,81 +143,10 @@ class Names:
         return [letters[start:end].decode() for start, end in pairwise(bounds)]
 
 
-class NameTable:
-    """Numbers names in the order in which they first appear, by a hash table.
-
-    Names are compared by their letters, so that names with one hash stay apart.
-    """
-
-    def __init__(self) -> None:
-        self._count = 0
-        # A slot holds the upper half of a name's hash and its number + 1; 0 is a free one.
-        self._slots = np.zeros(1024, np.uint64)
-        self._offsets = np.zeros(257, np.int64)
-        self._bytes = np.empty(4096, np.uint8)
-
-    def __len__(self) -> int:
-        """Return the number of distinct names so far."""
-        return self._count
-
-    @property
-    def names(self) -> Names:
-        """The distinct names so far, in the order of their numbers; views."""
-        offsets = self._offsets[: self._count + 1]
-        return Names(self._bytes[: offsets[-1]], offsets)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of memory that the table takes."""
-        return self._slots.nbytes + self._offsets.nbytes + self._bytes.nbytes
-
-    def insert(self, names: Names) -> NDArray[np.int64]:
-        """Return the (n,) numbers of names; those not seen before get the next free numbers."""
-        numbers = np.empty(len(names), np.int64)
-        done = 0
-        while done < len(names):
-            done, self._count = _insert(
-                names.bytes,
-                names.offsets,
-                numbers,
-                done,
-                self._count,
-                self._slots,
-                self._bytes,
-                self._offsets,
-            )
-            if done < len(names):
-                self._grow(int(names.lengths[done]))
-        return numbers
-
-    def find(self, names: Names) -> NDArray[np.int64]:
-        """Return the (n,) numbers of names, -1 for a name that was never inserted."""
-        numbers = np.empty(len(names), np.int64)
-        _find(names.bytes, names.offsets, numbers, self._slots, self._bytes, self._offsets)
-        return numbers
-
-    def _grow(self, length: int) -> None:
-        """Make room for one more name of this length at least, by doubling what is full."""
-        used = int(self._offsets[self._count])
-        if used + length > len(self._bytes):
-            self._bytes = _longer(self._bytes, used, max(2 * len(self._bytes), used + length))
-        if self._count + 1 == len(self._offsets):
-            self._offsets = _longer(self._offsets, self._count + 1, 2 * self._count + 1)
-        if 2 * self._count >= len(self._slots):
-            old, self._slots = self._slots, np.zeros(2 * len(self._slots), np.uint64)
-            _insert_slots(old, self._slots)
-
-
 def _offsets(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
-
-
-def _longer(array: NDArray[Any], used: int, length: int) -> NDArray[Any]:
-    longer = np.empty(length, array.dtype)
-    longer[:used] = array[:used]
-    return longer
 
 
 @njit(cache=True)
@@ -392,74 +321,3 @@ def _hash(letters: Any, start: Any, end: Any) -> Any:
         place += 8
     state *= np.uint64(0x94D049BB133111EB)
     return state >> np.uint64(32)
-
-
-@njit(cache=True)
-def _slot(tag: Any, letters: Any, start: Any, end: Any, slots: Any, kept: Any, bounds: Any) -> Any:
-    """Return the slot of a name, or the free one where it belongs."""
-    last = np.uint64(len(slots) - 1)
-    slot = tag & last
-    while slots[slot] != 0:
-        if slots[slot] >> np.uint64(32) == tag:
-            number = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
-            place = bounds[number]
-            if bounds[number + 1] - place == end - start:
-                k = 0
-                while k < end - start and kept[place + k] == letters[start + k]:
-                    k += 1
-                if k == end - start:
-                    break
-        slot = (slot + np.uint64(1)) & last
-    return slot
-
-
-@njit(cache=True)
-def _insert(
-    letters: Any,
-    offsets: Any,
-    numbers: Any,
-    done: Any,
-    count: Any,
-    slots: Any,
-    kept: Any,
-    bounds: Any,
-) -> Any:
-    """Insert names from number `done` on until one finds no room; return it and the count."""
-    for i in range(done, len(numbers)):
-        start, end = offsets[i], offsets[i + 1]
-        tag = _hash(letters, start, end)
-        slot = _slot(tag, letters, start, end, slots, kept, bounds)
-        if slots[slot] != 0:
-            numbers[i] = np.int64(slots[slot] & np.uint64(0xFFFFFFFF)) - 1
-            continue
-        place = bounds[count]
-        full = 2 * count >= len(slots) or count + 1 == len(bounds)
-        if full or place + end - start > len(kept):
-            return i, count
-        for k in range(end - start):
-            kept[place + k] = letters[start + k]
-        numbers[i] = count
-        count += 1
-        bounds[count] = place + end - start
-        slots[slot] = tag << np.uint64(32) | np.uint64(count)
-    return len(numbers), count
-
-
-@njit(cache=True)
-def _insert_slots(old: Any, slots: Any) -> None:
-    last = np.uint64(len(slots) - 1)
-    for content in old:
-        if content != 0:
-            slot = (content >> np.uint64(32)) & last
-            while slots[slot] != 0:
-                slot = (slot + np.uint64(1)) & last
-            slots[slot] = content
-
-
-@njit(cache=True)
-def _find(letters: Any, offsets: Any, numbers: Any, slots: Any, kept: Any, bounds: Any) -> None:
-    for i in range(len(numbers)):
-        start, end = offsets[i], offsets[i + 1]
-        tag = _hash(letters, start, end)
-        content = slots[_slot(tag, letters, start, end, slots, kept, bounds)]
-        numbers[i] = np.int64(content & np.uint64(0xFFFFFFFF)) - 1

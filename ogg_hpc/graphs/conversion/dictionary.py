@@ -17,6 +17,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.conversion.bits import ones
 from ogg_hpc.graphs.conversion.sorted_labels import (
     Labels,
     exchange,
@@ -292,20 +293,10 @@ def _set_bits(bits: Any, low: Any, labels: Any) -> None:
 
 
 @njit(cache=True)
-def _ones(word: Any) -> Any:
-    """Return the number of ones of 64 bits (Warren, Hacker's Delight, section 5-1)."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    pairs = np.uint64(0x3333333333333333)
-    word = (word & pairs) + ((word >> np.uint64(2)) & pairs)
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(cache=True)
 def _count_bits(bits: Any, before: Any) -> None:
     """Set how many ones come before each line of words."""
     for word in range(len(bits)):
-        before[word // _LINE + 1] += _ones(bits[word])
+        before[word // _LINE + 1] += ones(bits[word])
     for line in range(1, len(before)):
         before[line] += before[line - 1]
 
@@ -318,9 +309,9 @@ def _rank_bits(bits: Any, before: Any, low: Any, labels: Any, ids: Any) -> None:
         line = word // _LINE
         count = before[line]
         for earlier in range(line * _LINE, word):
-            count += _ones(bits[earlier])
+            count += ones(bits[earlier])
         below = (np.uint64(1) << np.uint64(bit & 63)) - np.uint64(1)
-        ids[i] = count + _ones(bits[word] & below)
+        ids[i] = count + ones(bits[word] & below)
 
 
 @njit(cache=True)

@@ -8,6 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ogg_hpc.graphs.conversion.bits import ones
 from ogg_hpc.graphs.names import Names
 
 _WORD = 64  # bits
@@ -56,17 +57,6 @@ def number_names(
 
 
 @njit(cache=True)
-def _ones(word: Any) -> Any:
-    """Return how many bits of a word are set."""
-    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
-    word = (word & np.uint64(0x3333333333333333)) + (
-        (word >> np.uint64(2)) & np.uint64(0x3333333333333333)
-    )
-    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@njit(cache=True)
 def _mark(values: Any, low: Any, bits: Any, before: Any) -> Any:
     """Set the bit of each value; count the bits before each word, and all."""
     for value in values:
@@ -75,7 +65,7 @@ def _mark(values: Any, low: Any, bits: Any, before: Any) -> Any:
     count = 0
     for word in range(len(bits)):
         before[word] = count
-        count += _ones(bits[word])
+        count += ones(bits[word])
     return count
 
 
@@ -85,7 +75,7 @@ def _number(values: Any, low: Any, bits: Any, before: Any, labels: Any, places: 
         place = np.uint64(values[i] - low)
         word = place >> np.uint64(6)
         below = (np.uint64(1) << (place & np.uint64(63))) - np.uint64(1)
-        number = before[word] + _ones(bits[word] & below)
+        number = before[word] + ones(bits[word] & below)
         places[i] = number
         labels[number] = values[i]
 
