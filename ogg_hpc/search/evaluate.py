@@ -17,7 +17,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.runtime.stop import Stop, never
 from ogg_hpc.search.collection import Listed
-from ogg_hpc.search.methods import Found, Method
+from ogg_hpc.search.methods import Found, Method, meets
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _rows(
     bound = tightest(each.bound for each in found.values())
     best, best_from = best_of(each.objective for each in found.values()), "found"
     known = evaluation.best_known.get(listed.path, evaluation.best_known.get(listed.name))
-    if _meets(best, bound):
+    if meets(best, bound):
         best_from = "optimum"
     elif known is not None and best_of(known, best) == known:
         best, best_from = known, "file"
@@ -179,15 +179,11 @@ def _rows(
             best_from,
             _ratio(each.objective, best, problem.maximize),
             bound,
-            _meets(each.objective, bound),
+            meets(each.objective, bound),
             each.seconds,
         )
         for name, each in found.items()
     ]
-
-
-def _meets(objective: float, bound: float) -> bool:
-    return math.isclose(objective, bound, rel_tol=1e-9)
 
 
 def _ratio(objective: float, best: float, maximize: bool) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -41,6 +42,16 @@ class Found:
     objective: float
     bound: float
     seconds: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether the solution is optimal by its own bound."""
+        return meets(self.objective, self.bound)
+
+
+def meets(objective: float, bound: float) -> bool:
+    """Return whether an objective is as good as a bound on it."""
+    return math.isclose(objective, bound, rel_tol=1e-9)
 
 
 class Method(Protocol):

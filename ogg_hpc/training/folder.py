@@ -225,10 +225,10 @@ class RunFolder:
 
     def _check_same(self, found: dict[str, Any]) -> None:
         own = lasting(self._settings)
-        differences = list(_differences(own, found))
-        if differences:
+        different = list(differences(own, found))
+        if different:
             raise SettingsError(
-                f"{self.path} holds a run with {'; '.join(differences)}; only "
+                f"{self.path} holds a run with {'; '.join(different)}; only "
                 f"{self._settings.steps_key}, parallel.ranks_per_graph, graph_cache and [output] "
                 "may differ; "
                 "start a new run instead"
@@ -261,11 +261,14 @@ def lasting(settings: TrainSettings) -> dict[str, Any]:
     return plain
 
 
-def _differences(own: Any, found: Any, key: str = "") -> Iterator[str]:
-    """Yield a text on each value of the run that is not the one asked for."""
+def differences(own: Any, found: Any, key: str = "") -> Iterator[str]:
+    """Yield a text on each plain value found that is not the one asked for."""
     if isinstance(own, dict) and isinstance(found, dict):
         for name in dict.fromkeys([*own, *found]):
             inner = f"{key}.{name}" if key else name
-            yield from _differences(own.get(name), found.get(name), inner)
+            yield from differences(own.get(name), found.get(name), inner)
+    elif isinstance(own, list) and isinstance(found, list) and len(own) == len(found):
+        for i, values in enumerate(zip(own, found, strict=True)):
+            yield from differences(*values, f"{key}[{i}]")
     elif own != found:
         yield f"{key} = {json.dumps(found)}, not {json.dumps(own)}"

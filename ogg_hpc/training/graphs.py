@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +20,44 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.members import is_store
 from ogg_hpc.graphs.shards import GraphStore
 from ogg_hpc.problems.graph_input import read_undirected
-from ogg_hpc.runtime.random import hash64, integers, stream
+from ogg_hpc.runtime.random import hash64, integers, stream, uniform
 from ogg_hpc.training.settings import GraphSource
 
 
 def generate(source: GraphSource) -> Iterator[Graph]:
-    """Yield the graphs of a generator family; graph i is a function of (seed, i) alone."""
+    """Yield the graphs of a generator family, in their order."""
+    return (generated(source, i) for i in range(source.count))
+
+
+def generated(source: GraphSource, i: int) -> Graph:
+    """Return graph i of a generator family, a function of the parameters, the seed and i.
+
+    A parameter of which a range is given is drawn from it, uniformly.
+
+    Raises
+    ------
+    SettingsError
+        An unknown family, or parameters that do not fit.
+    """
     if source.family not in GENERATORS:
         raise SettingsError(f"family {source.family!r} is unknown; use {', '.join(GENERATORS)}")
     generator = GENERATORS[source.family]
-    own = set(inspect.signature(generator).parameters) - {"n", "seed"}
-    parameters = {name: getattr(source, name) for name in own}
-    sizes = source.nodes if isinstance(source.nodes, tuple) else (source.nodes, source.nodes)
-    for i in range(source.count):
-        spread = integers(sizes[1] - sizes[0] + 1, source.seed, stream("nodes"), i)
-        seed = int(hash64(source.seed, stream("graph"), i))
-        graph = generator(sizes[0] + int(spread), seed=seed, **parameters)
-        graph = with_random_signs(graph, seed) if source.weights else graph
-        yield with_random_node_weights(graph, source.lightest, source.heaviest, seed)
+    own = inspect.signature(generator).parameters.keys() - {"n", "seed"}
+    parameters = {name: _drawn(source, name, i) for name in own}
+    seed = int(hash64(source.seed, stream("graph"), i))
+    graph = generator(_drawn(source, "nodes", i), seed=seed, **parameters)
+    graph = with_random_signs(graph, seed) if source.weights else graph
+    return with_random_node_weights(graph, source.lightest, source.heaviest, seed)
+
+
+def _drawn(source: GraphSource, name: str, i: int) -> Any:
+    value = getattr(source, name)
+    if not isinstance(value, tuple):
+        return value
+    least, most = value
+    if isinstance(least, int):
+        return least + int(integers(most - least + 1, source.seed, stream(name), i))
+    return least + (most - least) * float(uniform(source.seed, stream(name), i))
 
 
 def whole_graphs(source: GraphSource) -> Iterator[Graph]:

@@ -28,13 +28,15 @@ class GraphSource:
     )
     path: str = setting("", "an HDF5 store, a shard directory or any graph file, instead")
     nodes: int | tuple[int, ...] = setting(20, "number of nodes, or [least, most]")
-    p: float = setting(
-        0.15, "edge, rewiring or triangle probability of er, ws and plc, pairs joined of rb"
+    p: float | tuple[float, ...] = setting(
+        0.15,
+        "edge, rewiring or triangle probability of er, ws and plc, pairs joined of rb; or "
+        "[least, most]",
     )
-    d: int = setting(
+    d: int | tuple[int, ...] = setting(
         4,
         "degree parameter of ba, ws, plc and regular, mean degree of girg and geometric, graphs in "
-        "planar, nodes of a clique of rb, edges drawn for each node of rmat",
+        "planar, nodes of a clique of rb, edges drawn for each node of rmat; or [least, most]",
     )
     dimension: int = setting(2, "dimension of the torus of girg")
     temperature: float = setting(0.6, "how little distance decides in girg, in (0, 1)")
@@ -52,10 +54,12 @@ class GraphSource:
     def __post_init__(self) -> None:
         if bool(self.family) == bool(self.path):
             raise SettingsError("a graph source has either `family` or `path`")
-        if isinstance(self.nodes, tuple) and (
-            len(self.nodes) != 2 or not 0 < self.nodes[0] <= self.nodes[1]
-        ):
-            raise SettingsError("`nodes` is a number or [least, most]")
+        for name in ("nodes", "p", "d"):
+            value = getattr(self, name)
+            if isinstance(value, tuple) and (len(value) != 2 or not 0 <= value[0] <= value[1]):
+                raise misfit(name, f"`{name}` is a number or [least, most]")
+        if isinstance(self.nodes, tuple) and not self.nodes[0]:
+            raise misfit("nodes", "`nodes` is a number or [least, most]")
         if self.weights not in ("", "signs") or (self.weights and self.path):
             raise SettingsError("`weights` is signs, or nothing, of generated graphs")
         if self.count < 1:

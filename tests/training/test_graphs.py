@@ -96,6 +96,16 @@ def test_sizes_fill_their_range():
     assert set(sizes) == {5, 6, 7, 8}
 
 
+def test_parameters_are_drawn_from_their_ranges():
+    source = GraphSource(family="ba", nodes=12, d=(1, 3), count=40)
+    assert {graph.m for graph in whole_graphs(source)} == {(12 - d) * d for d in (1, 2, 3)}
+    source = GraphSource(family="er", nodes=60, p=(0.1, 0.5), count=60)
+    densities = np.array([graph.m / (60 * 59 / 2) for graph in whole_graphs(source)])
+    assert 0.05 < densities.min() < 0.15
+    assert 0.45 < densities.max() < 0.55
+    assert 0.25 < densities.mean() < 0.35
+
+
 @pytest.mark.parametrize("family", GENERATORS)
 def test_every_family_takes_its_parameters(family):
     [graph] = whole_graphs(GraphSource(family=family, nodes=16, p=0.5, d=2, count=1))
@@ -111,6 +121,8 @@ def test_every_family_takes_its_parameters(family):
         ({"family": "er", "nodes": (5,)}, r"a number or \[least, most\]"),
         ({"family": "er", "nodes": (5, 4)}, r"a number or \[least, most\]"),
         ({"family": "er", "nodes": (0, 4)}, r"a number or \[least, most\]"),
+        ({"family": "er", "p": (0.5, 0.1)}, r"`p` is a number or \[least, most\]"),
+        ({"family": "ba", "d": (1, 2, 3)}, r"`d` is a number or \[least, most\]"),
         ({"family": "er", "count": 0}, "`count` must be at least 1"),
     ],
 )
