@@ -53,7 +53,7 @@ def main() -> None:
 
 def table(record: dict[str, Any]) -> str:
     """Return what was made as text: a line a family."""
-    lines = [f"{record['folder']}: {record['graphs']} graphs in {record['shards']} shards"]
+    lines = [f"{record['folder']}: {record['graphs']} graphs"]
     for family in record["families"]:
         parts = [
             f"{family['graphs']} graphs",

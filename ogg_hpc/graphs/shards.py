@@ -241,7 +241,7 @@ class GraphStore:
     @property
     def weighted(self) -> bool:
         """Whether their edges have weights."""
-        return self._file(0).kind.weighted
+        return self.kind.weighted
 
     @cached_property
     def nodes(self) -> NDArray[np.int64]:

@@ -1,16 +1,17 @@
 import json
 import math
+import shutil
 
 import numpy as np
 import pytest
 
 from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.graphs import shards
 from ogg_hpc.graphs.shards import GraphStore, check_store
 from ogg_hpc.problems.exact import brute_force
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.settings import build, load
-from ogg_hpc.training import training_set
 from ogg_hpc.training.graphs import generated
 from ogg_hpc.training.set_settings import TrainingSetSettings
 from ogg_hpc.training.training_set import make_training_set
@@ -70,7 +71,7 @@ def test_objectives_are_those_of_the_best_of_all_sets(made):
 def test_record_counts_what_is_there(made):
     folder, record = made
     assert record == json.loads((folder / "record.json").read_text())
-    assert (record["graphs"], record["shards"], record["shards_kept"]) == (11, 4, 0)
+    assert (record["graphs"], record["made"]) == (11, 11)
     er, ba = record["families"]
     assert (er["family"], er["graphs"], ba["family"], ba["graphs"]) == ("er4-12", 5, "ba9", 6)
     with GraphStore(folder) as store:
@@ -126,13 +127,13 @@ def test_finished_shards_are_kept_and_others_made(made, tmp_path, monkeypatch):
     class KilledError(Exception):
         pass
 
-    def killed(*arguments):
-        if arguments[0].name == "shard-00002.h5":
+    def killed(path, *arguments):
+        if path.name == "shard-00002.h5":
             raise KilledError
-        return write(*arguments)
+        return write(path, *arguments)
 
-    write = training_set.write_store
-    monkeypatch.setattr(training_set, "write_store", killed)
+    write = shards.write_store
+    monkeypatch.setattr(shards, "write_store", killed)
     with pytest.raises(KilledError):
         make(tmp_path, objectives=PROBLEMS)
     with pytest.raises(InputError, match=r"no manifest\.json: .*one cut short"):
@@ -141,7 +142,7 @@ def test_finished_shards_are_kept_and_others_made(made, tmp_path, monkeypatch):
     (tmp_path / "shard-00001.h5").write_bytes(b"damaged")
     before = (tmp_path / "shard-00000.h5").stat()
     record = make(tmp_path, objectives=PROBLEMS)
-    assert record["shards_kept"] == 1
+    assert record["made"] == 8
     assert (tmp_path / "shard-00000.h5").stat().st_mtime_ns == before.st_mtime_ns
     for file in made[0].glob("*.h5"):
         assert (tmp_path / file.name).read_bytes() == file.read_bytes()
@@ -169,6 +170,15 @@ def test_a_finished_set_is_left_as_it_is(made):
 def test_other_settings_than_those_of_the_folder_are_refused(made, changes, message):
     with pytest.raises(SettingsError, match=message):
         make(made[0], objectives=PROBLEMS, **changes)
+
+
+def test_a_record_that_is_missing_is_made_again(made, tmp_path):
+    folder, record = made
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / "record.json").unlink()
+    again = make(copy, objectives=PROBLEMS)
+    assert (again["made"], again["families"]) == (0, record["families"])
 
 
 def test_a_folder_of_other_graphs_is_refused(made, tmp_path):
