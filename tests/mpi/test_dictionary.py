@@ -72,7 +72,7 @@ def test_integers_are_divided_where_memory_is_too_short_for_a_map(comm):
     values = np.arange(0, 400_000, 57)
     kinds = [
         type(build_dictionary(comm, 1, lambda piece: values, memory))
-        for memory in (160_000, 140_000)
+        for memory in (400_000, 390_000)
     ]
     assert kinds == [BitMap, Ranges]
 

@@ -88,7 +88,8 @@ def build_dictionary(
         The labels do not fit in the memory of the ranks.
     """
     bounds = _bounds(comm, pieces, read)
-    if bounds is not None and (bounds[1] - bounds[0]) // 8 * 3 < memory:
+    # A bit and an eighth for each label of the range, twice while the ranks combine them.
+    if bounds is not None and bounds[1] - bounds[0] < memory:
         return BitMap(comm, pieces, read, *bounds)
     return Ranges(comm, pieces, read, memory)
 
@@ -277,8 +278,8 @@ def _lowest_hashes(labels: Labels) -> Labels:
 
 
 def _check_memory(used: int, memory: int) -> None:
-    # To merge two halves takes as much again.
-    if 2 * used > memory:
+    # A merger takes as much again, and who uses the dictionary needs memory, too.
+    if 4 * used > memory:
         raise SettingsError(
             f"the labels of the nodes do not fit in the {memory / 2**20:.0f} MiB of memory that a "
             "rank may use; take more ranks, or allow more by --memory"
