@@ -48,15 +48,16 @@ def main():
     args = parser.parse_args()
     comm = start("cpu")
     measure(comm, barabasi_albert(500, 4, 0))  # compiles
-    graphs = {name: GRAPHS[name] for name in args.graphs}
+    graphs = {}
     if args.facebook:
         path = args.facebook / "socfb-Vanderbilt48.mtx"
         graphs["Vanderbilt48"] = lambda: read_graph(path)
+    graphs |= {name: GRAPHS[name] for name in args.graphs}
     results = {}
     for name, make in graphs.items():
         results[name] = measure(comm, make())
         print(name, json.dumps(results[name], indent=1), flush=True)
-    write_record(args.output, results)
+        write_record(args.output, results)
 
 
 def scrambled(graph):
@@ -66,13 +67,13 @@ def scrambled(graph):
 
 
 GRAPHS = {
-    "BA 1,000,000, d = 4": lambda: barabasi_albert(1_000_000, 4, 1),
-    "BA 1,000,000, d = 4, scrambled": lambda: scrambled(barabasi_albert(1_000_000, 4, 1)),
-    "GIRG 200,000, d = 6, scrambled": lambda: scrambled(GENERATORS["girg"](200_000, d=6, seed=1)),
+    "torus 200,000, scrambled": lambda: scrambled(GENERATORS["torus"](200_000, seed=1)),
     "WS 200,000, d = 6, p = 0.05, scrambled": lambda: scrambled(
         watts_strogatz(200_000, 6, 0.05, 1)
     ),
-    "torus 200,000, scrambled": lambda: scrambled(GENERATORS["torus"](200_000, seed=1)),
+    "GIRG 200,000, d = 6, scrambled": lambda: scrambled(GENERATORS["girg"](200_000, d=6, seed=1)),
+    "BA 200,000, d = 4, scrambled": lambda: scrambled(barabasi_albert(200_000, 4, 1)),
+    "BA 1,000,000, d = 4": lambda: barabasi_albert(1_000_000, 4, 1),
 }
 
 

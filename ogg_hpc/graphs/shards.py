@@ -272,6 +272,15 @@ class GraphStore:
         values, proven = zip(*parts, strict=True)
         return np.concatenate(values), np.concatenate(proven)
 
+    def objectives_of(self, index: int) -> dict[str, Objective]:
+        """Return what is known of the best solutions on one graph, by the name of the problem."""
+        known = {}
+        for problem in self.problems:
+            values, proven = self.objectives(problem)
+            if not np.isnan(values[index]):
+                known[problem] = Objective(float(values[index]), bool(proven[index]))
+        return known
+
     def read(self, index: int) -> Graph:
         """Return one graph, zero-based."""
         file, local = self._locate(index)

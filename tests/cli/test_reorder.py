@@ -10,7 +10,14 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.ordering import ORDERS, node_order
 from ogg_hpc.graphs.renumbering import renumbered
 from ogg_hpc.graphs.reordering import reorder
-from ogg_hpc.graphs.shards import GraphStore, check_store, read_store_graph, write_store
+from ogg_hpc.graphs.shards import (
+    GraphStore,
+    Objective,
+    SolvedGraph,
+    check_store,
+    read_store_graph,
+    write_store,
+)
 
 
 @pytest.fixture
@@ -47,6 +54,20 @@ def test_a_store_is_renumbered_with_its_labels_and_source(ogg, one_object, ring,
     how = {"parts": 3, "balance": "edges"} if by == "metis" else {}
     with GraphStore("new.h5") as store:
         assert store.attributes == {"source": "a ring", "order": by, **how}
+
+
+def test_known_objectives_and_counts_of_the_input_stay(ogg, here):
+    graph = Graph.from_edges(4, [0, 1, 1, 2, 3], [1, 0, 2, 3, 3])
+    known = {"mvc": Objective(3, True), "mis": Objective(1, False)}
+    write_store("g.h5", [SolvedGraph(graph, known)])
+    assert ogg("data", "reorder", "g.h5", "new.h5", "--by", "degree")[0] == 0
+    with GraphStore("new.h5") as store:
+        assert store.objectives_of(0) == known
+        new = store.read(0)
+    assert new.labels_of(new.looped) == [3]
+    counts = ("self_loops", "duplicates", "reversed_pairs")
+    assert [getattr(new, name) for name in counts] == [getattr(graph, name) for name in counts]
+    assert graph.reversed_pairs == 1
 
 
 def test_the_table_tells_what_is_gained(ogg, ring):

@@ -257,6 +257,7 @@ def test_objectives_come_back_where_they_are_known(tmp_path: Path) -> None:
         assert check_store(path) == []
         with GraphStore(path) as store:
             assert store.problems == ("mis", "mvc")
+            assert [store.objectives_of(index) for index in range(4)] == known
             for problem, expected, certain in [
                 ("mvc", [np.nan, 12, 11, np.nan], [False, True, False, False]),
                 ("mis", [np.nan, np.nan, 8, np.nan], [False] * 4),

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     from ogg_hpc.graphs.ordering import check_order
     from ogg_hpc.graphs.reordering import reorder
     from ogg_hpc.graphs.row_block import check_balance
-    from ogg_hpc.graphs.shards import GraphStore, write_store
+    from ogg_hpc.graphs.shards import GraphStore, SolvedGraph, write_store
 
     check_order(args.by)
     check_balance(args.balance)
@@ -69,12 +69,12 @@ def run(args: argparse.Namespace) -> int:
     with GraphStore(args.input) as store:
         if len(store) != 1:
             raise InputError(args.input, f"holds {len(store)} graphs; expected a store of one")
-        graph, attributes = store.read(0), store.attributes
+        graph, objectives, attributes = store.read(0), store.objectives_of(0), store.attributes
     new = reorder(graph, args.by, args.parts, args.balance)
     record: dict[str, Any] = {"order": args.by}
     if args.by == "metis":
         record |= {"parts": args.parts, "balance": args.balance}
-    write_store(args.output, [new.graph], {**attributes, **record})
+    write_store(args.output, [SolvedGraph(new.graph, objectives)], {**attributes, **record})
     if args.json:
         print_json(
             {
