@@ -113,7 +113,7 @@ def add_parser(subparsers: Any) -> None:
         "cplex for all problems of solve, kamis (ReduMIS, which proves nothing) for vertex cover, "
         "independent set and clique without weights; exact also for small graphs of other "
         "problems; and a CSV file of best known values with a "
-        "column graph (default: nothing)",
+        "column graph, beside those that stores hold with their graphs (default: nothing)",
     )
     parser.add_argument(
         "--limit",
@@ -157,7 +157,8 @@ def _evaluate(args: argparse.Namespace, came: Callable[[], Signals | None]) -> i
     comm = start_ranks(args)
     import numpy as np
 
-    from ogg_hpc.search.collection import listed
+    from ogg_hpc.problems.registry import problem_by_name
+    from ogg_hpc.search.collection import StoredObjectives, listed, stored_objectives
     from ogg_hpc.search.evaluate import Evaluation, evaluate
     from ogg_hpc.search.evaluation_tables import read_best_known, summarise
 
@@ -166,6 +167,13 @@ def _evaluate(args: argparse.Namespace, came: Callable[[], Signals | None]) -> i
         return listed(args.graphs)
 
     graphs = comm.on_root(check_files)
+
+    def stored() -> StoredObjectives:
+        if args.node_weights is not None:  # those that are stored are for other weights
+            return StoredObjectives()
+        return stored_objectives(graphs, problem_by_name(args.problem).name)
+
+    known_by_stores = comm.on_root(stored)
 
     def prepare() -> Evaluation:
         names = [name for name in args.against.split(",") if name]
@@ -181,6 +189,7 @@ def _evaluate(args: argparse.Namespace, came: Callable[[], Signals | None]) -> i
             args.format,
             args.undirected,
             args.node_weights,
+            stored=known_by_stores,
         )
 
     evaluation = comm.on_all(prepare)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.families import is_family, parse_family
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.members import members
+from ogg_hpc.graphs.members import is_store, members, split_index
 from ogg_hpc.graphs.readers.node_weights import read_node_weights
-from ogg_hpc.graphs.shards import MANIFEST
+from ogg_hpc.graphs.shards import MANIFEST, GraphStore
 from ogg_hpc.problems.graph_input import read_undirected
 
 _COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
@@ -70,6 +72,51 @@ def listed(sources: Iterable[str]) -> list[Listed]:
         A family that cannot be; see `parse_family`.
     """
     return [graph for source in sources for graph in _listed(source)]
+
+
+@dataclass(frozen=True)
+class StoredObjectives:
+    """Best objectives that stores hold of listed graphs.
+
+    Attributes
+    ----------
+    known, proven
+        By the graph's path: all of them, and those that are optimal.
+    """
+
+    known: Mapping[str, float] = field(default_factory=dict)
+    proven: Mapping[str, float] = field(default_factory=dict)
+
+
+def stored_objectives(graphs: Iterable[Listed], problem: str) -> StoredObjectives:
+    """Return the best objectives that stores hold of listed graphs.
+
+    Parameters
+    ----------
+    graphs
+        What `listed` returned.
+    problem
+        The name of the problem that it has itself.
+
+    Raises
+    ------
+    InputError
+        A store that cannot be read.
+    """
+    of_path: dict[Path, list[tuple[str, int]]] = {}
+    for graph in graphs:
+        if graph.index is None:
+            path, index = split_index(graph.path)
+            of_path.setdefault(path, []).append((graph.path, index or 0))
+    known: dict[str, float] = {}
+    proven: dict[str, float] = {}
+    for path, own in of_path.items():
+        if is_store(path):
+            with GraphStore(path) as store:
+                values, optimal = store.objectives(problem)
+            known |= {name: float(values[i]) for name, i in own if not np.isnan(values[i])}
+            proven |= {name: float(values[i]) for name, i in own if optimal[i]}
+    return StoredObjectives(known, proven)
 
 
 def _listed(source: str) -> Iterator[Listed]:

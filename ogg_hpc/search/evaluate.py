@@ -16,7 +16,7 @@ from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.runtime.stop import Stop, never
-from ogg_hpc.search.collection import Listed
+from ogg_hpc.search.collection import Listed, StoredObjectives
 from ogg_hpc.search.methods import Found, Method, meets
 
 
@@ -39,13 +39,13 @@ class Row:
     best
         Best value known.
     best_from
-        Where that is from: ``optimum`` (proven here by a bound), ``file`` (of best known values),
-        or ``found`` (the best of the methods compared).
+        Where that is from: ``optimum`` (proven by a bound), ``file`` (of best known values, or a
+        store), or ``found`` (the best of the methods compared).
     ratio
         The objective by the best value, or the best value by the objective when maximising; 1 is
         best.
     bound
-        The best bound that any method has proven.
+        The best bound that any method has proven; the proven optimum that a store tells.
     optimal
         Whether the objective meets the bound.
     seconds
@@ -82,6 +82,8 @@ class Evaluation:
         Best values by the graph's name or path.
     file_format, undirected, node_weights
         How graphs are read; see `Listed.read`.
+    stored
+        Best objectives that stores hold with the graphs.
     """
 
     problem: str
@@ -91,6 +93,7 @@ class Evaluation:
     file_format: str | None = None
     undirected: bool = False
     node_weights: str | None = None
+    stored: StoredObjectives = field(default_factory=StoredObjectives)
 
 
 def evaluate(comm: Communicator, evaluation: Evaluation, stop: Stop = never) -> list[Row]:
@@ -160,13 +163,16 @@ def _rows(
         with comm.trace.span(method.name):
             found[method.name] = method(comm, graph)
     best_of, tightest = (max, min) if problem.maximize else (min, max)
-    bound = tightest(each.bound for each in found.values())
+    path, stored, listed_values = listed.path, evaluation.stored, evaluation.best_known
+    bounds = [*(each.bound for each in found.values()), stored.proven.get(path)]
+    bound = tightest(each for each in bounds if each is not None)
     best, best_from = best_of(each.objective for each in found.values()), "found"
-    known = evaluation.best_known.get(listed.path, evaluation.best_known.get(listed.name))
+    known = [stored.known.get(path), listed_values.get(path, listed_values.get(listed.name))]
+    for value in known:
+        if not meets(best, bound) and value is not None and best_of(value, best) == value:
+            best, best_from = value, "file"
     if meets(best, bound):
         best_from = "optimum"
-    elif known is not None and best_of(known, best) == known:
-        best, best_from = known, "file"
     return [
         Row(
             listed.family,

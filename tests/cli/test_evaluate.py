@@ -4,6 +4,8 @@ import signal
 import pytest
 
 from ogg_hpc.cli import evaluate
+from ogg_hpc.graphs.generators import erdos_renyi
+from ogg_hpc.graphs.shards import Objective, SolvedGraph, write_store
 from ogg_hpc.search.evaluation_tables import rows_from_csv
 
 GRAPHS = ["er:n=14,p=0.3,count=2,seed=5", "ba:n=12,d=2"]
@@ -67,6 +69,22 @@ def test_best_known_values_come_from_a_file(ogg, here, one_object):
     (here / "best.csv").write_text("graph,vertex_cover\ntriangle.edges,2\n")
     (row,) = one_object(ogg("evaluate", "triangle.edges", *options)[1])["rows"]
     assert (row["objective"], row["best"], row["best_from"]) == (3, 3, "optimum")
+
+
+def test_best_known_values_come_from_a_store(ogg, here, one_object):
+    graph, options = erdos_renyi(60, 0.2, 1), ["--problem=mwvc", "--policy=local-ratio", "--json"]
+    write_store("plain.h5", [graph])
+    (plain,) = one_object(ogg("evaluate", "plain.h5", *options)[1])["rows"]
+    best = plain["objective"] - 1
+    assert plain["bound"] < best
+    write_store("solved.h5", [SolvedGraph(graph, {"mwvc": Objective(best, True)})])
+    (row,) = one_object(ogg("evaluate", "solved.h5", *options)[1])["rows"]
+    assert (row["best"], row["best_from"], row["bound"]) == (best, "optimum", best)
+    # It is of the weights that the store holds.
+    (here / "weights.txt").write_text("2\n" * 60)
+    options += ["--node-weights", "weights.txt"]
+    (row,) = one_object(ogg("evaluate", "solved.h5", *options)[1])["rows"]
+    assert row["best_from"] == "found"
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import pytest
 
 from ogg_hpc.errors import InputError, MissingExtraError, SettingsError
 from ogg_hpc.graphs.generators import erdos_renyi
-from ogg_hpc.graphs.shards import write_shards, write_store
+from ogg_hpc.graphs.shards import Objective, SolvedGraph, write_shards, write_store
 from ogg_hpc.problems.exact import brute_force
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.registry import problem_by_name
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.search.collection import listed
+from ogg_hpc.search.collection import listed, stored_objectives
 from ogg_hpc.search.evaluate import Evaluation, evaluate
 from ogg_hpc.search.evaluation_tables import (
     markdown_table,
@@ -66,6 +66,19 @@ class TestListed:
         families = ["", "", "/two.h5", "/two.h5", "/shards", "/shards", "", ""]
         assert [each.family for each in found] == [f"{tmp_path}{end}" for end in families]
         np.testing.assert_array_equal(found[5].read().columns, graphs[1].columns)
+
+    def test_objectives_of_stores_are_found_by_path(self, tmp_path, star):
+        graphs = [erdos_renyi(9, 0.3, seed) for seed in range(3)]
+        known = [{"mvc": Objective(3, True)}, {"mis": Objective(4, True)}, {"mvc": Objective(5, 0)}]
+        solved = [SolvedGraph(*each) for each in zip(graphs, known, strict=True)]
+        write_shards(tmp_path / "shards", solved, 2)
+        write_store(tmp_path / "one.h5", solved[:1])
+        store, one = f"{tmp_path}/shards", f"{tmp_path}/one.h5"
+        found = stored_objectives(listed([store, one, star, "er:n=9,p=0.3"]), "mvc")
+        assert found.known == {f"{store}:0": 3, f"{store}:2": 5, one: 3}
+        assert found.proven == {f"{store}:0": 3, one: 3}
+        assert stored_objectives(listed([f"{store}:2"]), "mvc").known == {f"{store}:2": 5}
+        assert stored_objectives(listed([f"{store}:2"]), "maxcut").known == {}
 
     def test_family_is_listed_graph_by_graph(self):
         first, second = listed(["er:n=9,p=0.3,count=2,seed=4"])
@@ -148,6 +161,30 @@ class TestEvaluate:
         known_values = {} if known is None else {"star": known}
         row = compare([star], methods, best_known=known_values)[1]
         assert (row.best, row.best_from, row.ratio) == (best, source, ratio)
+
+    @pytest.mark.parametrize(
+        ("claimed", "listed_value", "best", "source", "bound"),
+        [
+            (12, None, [10, 11, 12], ["optimum", "file", "found"], [10, 5, 5]),
+            (10, None, [10, 10, 10], ["optimum", "found", "found"], [10, 5, 5]),
+            (11, 9, [10, 9, 9], ["optimum", "file", "file"], [10, 5, 5]),
+        ],
+    )
+    def test_ratio_is_to_what_a_store_holds(
+        self, tmp_path, claimed, listed_value, best, source, bound
+    ):
+        graph = erdos_renyi(9, 0.3, 1)
+        known = [{"mvc": Objective(10, True)}, {"mvc": Objective(11, False)}, {}]
+        write_store(tmp_path / "s.h5", [SolvedGraph(graph, each) for each in known])
+        graphs = listed([str(tmp_path / "s.h5")])
+        stored = stored_objectives(graphs, "mvc")
+        values = {} if listed_value is None else {each.path: listed_value for each in graphs}
+        evaluation = Evaluation("mvc", graphs, [Claims("a", claimed, 5)], values, stored=stored)
+        rows = evaluate(Communicator(), evaluation)
+        assert [row.best for row in rows] == best
+        assert [row.best_from for row in rows] == source
+        assert [row.bound for row in rows] == bound
+        assert [row.optimal for row in rows] == [claimed == 10, False, False]
 
     def test_ratio_is_turned_where_more_is_better(self, own_problem, star):
         methods = [Claims("a", 4, bound=5), Claims("b", 3, bound=6)]
