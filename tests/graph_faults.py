@@ -49,7 +49,7 @@ def graph_faults(graph: Graph) -> Iterator[str]:
         if missing:
             yield f"it is not symmetric: {missing[0]} has no reverse"
             return
-        unequal = [(i, j) for i, j in entries if weight_of[j, i] != weight_of[i, j]]
-        unequal = [entry for entry in unequal if not np.isnan(weight_of[entry])]
+        pairs = [((i, j), weight_of[i, j], weight_of[j, i]) for i, j in entries]
+        unequal = [entry for entry, w, x in pairs if w != x and not (np.isnan(w) and np.isnan(x))]
         if unequal:
             yield f"its weights are not symmetric at {unequal[0]}"

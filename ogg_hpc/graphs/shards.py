@@ -408,7 +408,10 @@ def check_store(path: str | Path, comm: Communicator | None = None) -> list[str]
 
         def content_faults() -> list[str]:
             _check_size(file, shard.bytes)
-            same = sha256_of_file(file) == shard.sha256
+            try:
+                same = sha256_of_file(file) == shard.sha256
+            except OSError as error:
+                raise InputError(file, f"cannot be read: {error.strerror}") from error
             return [] if same else [f"{file}: SHA-256 differs from the manifest"]
 
         try:
@@ -448,7 +451,9 @@ def _read_manifest(path: Path) -> tuple[int, list[Shard], dict[str, Any]]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         found, version = content["format"], content["version"]
-    except (ValueError, KeyError, TypeError) as error:
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(path, f"is no manifest of graph shards ({error})") from error
     if found != MANIFEST_FORMAT:
         raise InputError(path, f"has format {found!r}, expected {MANIFEST_FORMAT!r}")

@@ -4,9 +4,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -486,6 +488,30 @@ def test_an_edited_or_future_manifest_is_refused(shards: Path) -> None:
     with pytest.raises(InputError, match="no manifest"):
         GraphStore(shards)
     assert len(check_store(shards)) == 1
+
+
+def test_manifests_of_version_1_are_read_and_counts_that_differ_are_named(shards: Path) -> None:
+    def rewrite(change: Callable[[dict[str, Any]], None]) -> None:
+        content = json.loads((shards / "manifest.json").read_text())
+        del content["checksum"]
+        change(content)
+        text = json.dumps(content, sort_keys=True)
+        content["checksum"] = hashlib.sha256(text.encode()).hexdigest()
+        (shards / "manifest.json").write_text(json.dumps(content))
+
+    rewrite(lambda content: content.update(version=1))
+    assert check_store(shards) == []
+    with GraphStore(shards) as store:
+        assert (store.version, len(store)) == (1, 5)
+    rewrite(lambda content: content["shards"][1].update(nodes=41))
+    path = shards / "shard-00001.h5"
+    assert check_store(shards) == [f"{path}: its counts differ from the manifest"]
+    rewrite(lambda content: content["shards"][1].update(graphs=3))
+    with (
+        GraphStore(shards) as store,
+        pytest.raises(InputError, match="holds 2 graphs, the manifest says 3"),
+    ):
+        store.read(2)
 
 
 def broken(columns: list[int], weights: list[float] | None = None) -> Graph:
