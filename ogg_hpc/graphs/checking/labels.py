@@ -106,10 +106,11 @@ def _first_repetitions(comm: Communicator, share: Share) -> Faults:
 
     Equal labels have equal hashes. Others hardly ever have; then all begins anew with other hashes.
     """
+    most = max(comm.gather_objects(share.end - share.begin))
     for seed in count():
         found: dict[int, tuple[int, int]] = {}
-        # As many passes as keep what a rank receives below the limit.
-        passes = -(-share.file.counts.nodes // (_HASHES * comm.size))
+        # As many as keep what a rank sends, and on average receives, below the limit.
+        passes = -(-most // _HASHES)
         for number in range(passes):
             hashes, rows = _own_hashes(comm, share, seed, number, passes)
             mine = comm.on_all(partial(_first_pairs, share.file, hashes, rows))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
@@ -23,8 +24,7 @@ def structure_faults(comm: Communicator, file: StoreFile) -> list[str]:
         return [fault]
     ends = _ends(file)
     for name, end in ends.items():
-        wrong = comm.on_all(lambda name=name, end=end: _first_fall(comm, file, name, end))  # type: ignore[misc]
-        first = min(comm.gather_objects(wrong))
+        first = min(comm.gather_objects(comm.on_all(partial(_first_fall, comm, file, name, end))))
         if first < len(file.dataset(name)):
             return [f"dataset {name!r} does not rise from 0 to {end}: see entry {first}"]
     graph = min(comm.gather_objects(comm.on_all(lambda: _first_disagreement(comm, file))))
@@ -97,9 +97,9 @@ def _first_fall(comm: Communicator, file: StoreFile, name: str, end: int) -> int
 
 
 def _first_disagreement(comm: Communicator, file: StoreFile) -> int:
-    """Return this rank's first graph whose rows begin at other entries than it; beyond all if none.
+    """Return this rank's first graph that begins at other entries than its first row.
 
-    The number after the last graph stands for where that ends.
+    The number after the last graph stands for where all end, the one after that for no graph.
     """
     for lo, hi in blocks(comm, file.counts.graphs + 1):
         starts = file.array("graph_nodes", lo, hi)

@@ -18,7 +18,7 @@ from ogg_hpc.graphs.checking.faults import Fault, Faults
 from ogg_hpc.graphs.checking.rows import Share
 from ogg_hpc.runtime.communicator import Communicator
 
-# Candidates that all ranks hold at a time, at 33 bytes each.
+# Candidates of all ranks that each holds at a time, at some 60 bytes each.
 _CANDIDATES = 1 << 22
 # What is known of a candidate's reverse.
 _MISSING, _UNEQUAL, _EQUAL = np.uint8(0), np.uint8(1), np.uint8(2)
@@ -64,9 +64,7 @@ def reverse_faults(
         known = known[sum(lengths[: comm.rank]) :][: len(mine[0])]
         _tell(share, mine, known == _MISSING, missing, "it is not symmetric: {} has no reverse")
         _tell(share, mine, known == _UNEQUAL, unequal, "its weights are not symmetric at {}")
-        candidates.passed_over.update(
-            *comm.gather_objects([graph for graph, _ in missing]),
-        )
+        candidates.passed_over.update(*comm.gather_objects([graph for graph, _ in missing]))
     return unequal | missing
 
 
