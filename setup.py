@@ -13,6 +13,7 @@ EXTRAS = {
     "gurobi": ["gurobipy>=11.0"],
     "kamis": ["chszlablib>=0.5"],
     "metis": ["pymetis>=2025.2"],
+    "parquet": ["pyarrow>=16.0"],
     "plot": ["matplotlib>=3.8"],
     "solvers": ["ortools>=9.10", "highspy>=1.7"],
     "tensorboard": ["tensorboard>=2.17"],
@@ -23,6 +24,7 @@ EXTRAS = {
         # The CUDA compiler as a library; 12 is the last with code for V100.
         "nvidia-cuda-nvrtc-cu12>=12.8; platform_system == 'Linux'",
         "pymetis>=2025.2",
+        "pyarrow>=16.0",
         "pytest>=8.0",
         "pytest-timeout>=2.3",
         "pyyaml>=6.0",

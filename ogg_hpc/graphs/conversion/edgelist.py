@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, OggError
 from ogg_hpc.graphs.conversion.numbering import number_integers, number_names
 from ogg_hpc.graphs.conversion.piece import (
     Block,
+    DoubtError,
     Piece,
     PieceLabels,
     Summary,
@@ -27,7 +28,7 @@ from ogg_hpc.graphs.conversion.piece import (
 from ogg_hpc.graphs.conversion.source import TextSource
 from ogg_hpc.graphs.conversion.tokens import Tokens, find_tokens, parse_integers, parse_weights
 from ogg_hpc.graphs.readers import edgelist
-from ogg_hpc.graphs.readers.files import as_lines
+from ogg_hpc.graphs.readers.files import as_lines, with_line_feeds
 from ogg_hpc.graphs.readers.headed import check_no_header
 from ogg_hpc.graphs.readers.metis import Header, sizes_fit
 from ogg_hpc.graphs.readers.text import Text, is_integer, parse_columns, uniform_columns
@@ -113,7 +114,9 @@ class EdgeList:
 
     def wider(self, error: WiderDialectError) -> EdgeList:  # noqa: D102
         # What was text between tabs may be an integer in a quoted cell.
-        return replace(self, cells=True, text=False) if error.cells else replace(self, text=True)
+        if error.cells:
+            return replace(self, cells=True, text=False, header=None)
+        return replace(self, text=True)
 
     def parse(self, block: Block) -> Piece:  # noqa: D102
         data = as_lines(self.path, block.read())
@@ -236,16 +239,49 @@ class EdgeList:
         text = text.without(text.starting_with(edgelist.COMMENTS))
         if self._separator:
             text = edgelist.cells_as_tokens(text, self._separator.decode())
-        elif not edgelist.are_tokens(text, self._columns):
-            if self.header is not None:
-                # Lists of neighbours have any length.
-                raise WholeFileError
-            if self._tabs:
-                raise WiderDialectError(cells=True)
+        elif self._tabs and not edgelist.are_tokens(text, self._columns):
+            raise self._doubtful(WiderDialectError(cells=True))
         if text.rows.size:
             before = self._columns if number > 0 or self._named else None
-            uniform_columns(text, text.rows, edgelist.EXPECTED, before)
+            try:
+                uniform_columns(text, text.rows, edgelist.EXPECTED, before)
+            except InputError as fault:
+                raise self._doubtful(fault) from None
         return text.buffer.tobytes()
+
+    def _doubtful(self, fault: OggError) -> OggError:
+        """Return an error about lines of another length, which other formats have."""
+        return fault if self.header is None else DoubtError(fault)
+
+    def settle(self, comm: Communicator, size: int) -> None:
+        """Count all lines, after a `DoubtError`, to tell whether the file is an edge list.
+
+        Collective.
+
+        Raises
+        ------
+        WholeFileError
+            It may be a METIS or a Gset file.
+        """
+        assert self.header is not None
+        total = np.zeros(4, np.int64)
+        for block in self.rounds(comm, size, lambda number: True):
+            total += comm.on_all(partial(self._count, block))
+        lines, filled, tokens, triples = comm.allreduce(total).tolist()
+        first = len(self._tokens[0])
+        fits = sizes_fit(self.header, filled - 1, lines - 1, tokens - first)
+        if fits or (first == 2 and triples > 0.9 * (filled - 1)):
+            raise WholeFileError
+
+    def _count(self, block: Block | None) -> NDArray[np.int64]:
+        """Return the numbers of lines, of edges, of their tokens and of edges with three tokens."""
+        data = b"" if block is None else with_line_feeds(block.read())
+        if not data:
+            return np.zeros(4, np.int64)
+        text = Text(self.path, data)
+        counts = text.counts[~text.starting_with(edgelist.COMMENTS)]
+        filled = np.count_nonzero(counts)
+        return np.array([len(text.counts), filled, counts.sum(), np.count_nonzero(counts == 3)])
 
     # What all pieces together say.
 

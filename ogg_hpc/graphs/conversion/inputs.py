@@ -29,7 +29,8 @@ import numpy as np
 from ogg_hpc.errors import InputError, OggError
 from ogg_hpc.graphs.conversion.edgelist import EdgeList, FirstLine
 from ogg_hpc.graphs.conversion.matrixmarket import MatrixMarket
-from ogg_hpc.graphs.conversion.piece import Block, Piece, Summary, WiderDialectError
+from ogg_hpc.graphs.conversion.parquet import ParquetTable
+from ogg_hpc.graphs.conversion.piece import Block, DoubtError, Piece, Summary, WiderDialectError
 from ogg_hpc.graphs.conversion.source import LINE_END, TextSource, text_source
 from ogg_hpc.graphs.members import is_store
 from ogg_hpc.graphs.readers import edgelist, matrixmarket, metis
@@ -40,6 +41,7 @@ from ogg_hpc.graphs.readers.detect import (
     suffix_of,
 )
 from ogg_hpc.graphs.readers.files import as_lines, empty
+from ogg_hpc.graphs.readers.parquet import is_table
 from ogg_hpc.graphs.readers.text import Text
 from ogg_hpc.runtime.communicator import Communicator
 
@@ -97,7 +99,7 @@ class Input(Protocol):
     ) -> Iterator[Block | None]:
         """Yield this rank's next piece, or None, in each round (collective).
 
-        Piece k is rank k mod P's; all ranks have equally many rounds.
+        Piece k is rank k mod P's; all ranks have equally many rounds. There is one piece at least.
 
         Parameters
         ----------
@@ -198,7 +200,7 @@ class Pieces:
             # Ranks are in the order of their pieces: the first error is the first in the file.
             for outcome in self._comm.gather_objects(summary if error is None else error):
                 if isinstance(outcome, OggError):
-                    raise self._placed(outcome).shared()
+                    raise self._settled(outcome).shared()
                 if outcome is not None:
                     self.summaries.append(outcome)
             yield None if piece is None else (number, piece)
@@ -209,8 +211,12 @@ class Pieces:
         before = sum(summary.lines for summary in self.summaries[:number])
         return self._input.lines_before + before + row + 1
 
-    def _placed(self, error: OggError) -> OggError:
-        """Return an error about the next piece as one about the file."""
+    def _settled(self, error: OggError) -> OggError:
+        """Return an error about the next piece as one about the file (collective)."""
+        if isinstance(error, DoubtError):
+            assert isinstance(self._input, EdgeList)
+            self._input.settle(self._comm, self._size)
+            error = error.fault
         if not isinstance(error, InputError):
             return error
         path, message, line = error.args
@@ -246,8 +252,13 @@ def open_input(
 
 
 def _open(path: Path, name: str | None, directed: bool | None) -> Input | None:
-    if not path.is_file() or name not in (None, "edgelist", "matrixmarket"):
+    if not path.is_file() or name not in (None, "edgelist", "matrixmarket", "parquet"):
         return None
+    if name in (None, "parquet"):
+        if is_table(path):
+            return ParquetTable.open(path)
+        if name is not None:
+            return None
     source = text_source(path)
     start, _ = source.head(_BINARY_START)
     if not start:

@@ -112,6 +112,20 @@ def _wider(cells: bool, text: bool) -> WiderDialectError:
     return WiderDialectError(cells=cells, text=text)
 
 
+class DoubtError(OggError):
+    """A line that is wrong in an edge list, which the file may not be: all lines must be counted.
+
+    Parameters
+    ----------
+    fault
+        What is wrong if the file is an edge list.
+    """
+
+    def __init__(self, fault: OggError) -> None:
+        super().__init__(fault)
+        self.fault = fault
+
+
 class WholeFileError(OggError):
     """A file that only a reader of the whole file can judge; `read_graph` has to take it."""
 

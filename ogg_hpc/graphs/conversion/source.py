@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.conversion.piece import Block
@@ -18,6 +19,26 @@ from ogg_hpc.runtime.communicator import Communicator
 
 LINE_END = re.compile(rb"\r\n?|\n")
 _STEP = 1 << 16
+
+
+def deal(
+    comm: Communicator,
+    count: int,
+    wanted: Callable[[int], bool],
+    read: Callable[[int], Callable[[], Any]],
+) -> Iterator[Block | None]:
+    """Yield in each round this rank's next piece of `count`, or None.
+
+    Parameters
+    ----------
+    wanted
+        As for `Input.rounds`.
+    read
+        Returns what reads a piece, given its number.
+    """
+    for number in range(comm.rank, count + (-count) % comm.size, comm.size):
+        mine = number < count and wanted(number)
+        yield Block(number, read(number)) if mine else None
 
 
 class PlainText:
@@ -53,17 +74,14 @@ class PlainText:
         See `Input.rounds`. A block is read when its `read` is called, on its rank alone.
         """
         origin = self._mark + start
-        count = -(-(self._bytes() - origin) // size)
-        for number in range(comm.rank, count + (-count) % comm.size, comm.size):
-            if number < count and wanted(number):
-                low = origin + number * size
-                yield Block(number, partial(self._lines, low, low + size, first=number == 0))
-            else:
-                yield None
-
-    def _bytes(self) -> int:
         with reading(self.path):
-            return self.path.stat().st_size
+            count = max(1, -(-(self.path.stat().st_size - origin) // size))
+
+        def read(number: int) -> Callable[[], bytes]:
+            low = origin + number * size
+            return partial(self._lines, low, low + size, first=number == 0)
+
+        return deal(comm, count, wanted, read)
 
     def _lines(self, low: int, high: int, *, first: bool) -> bytes:
         """Return the lines that start in a range of bytes, at whose first byte `first` does one."""
@@ -152,7 +170,7 @@ class TextStream:
             number += comm.size
 
     def _pieces(self, start: int, size: int) -> Iterator[bytes]:
-        rest = bytearray()
+        rest, empty = bytearray(), True
         searched = size - 1
         for block in read_text_blocks(self.path):
             skipped = min(start, len(block))
@@ -161,9 +179,9 @@ class TextStream:
             while (end := rest.find(b"\n", searched) + 1) > 0:
                 yield bytes(rest[:end])
                 del rest[:end]
-                searched = size - 1
+                searched, empty = size - 1, False
             searched = max(size - 1, len(rest))
-        if rest:
+        if rest or empty:
             yield bytes(rest)
 
 

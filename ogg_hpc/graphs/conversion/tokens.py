@@ -223,8 +223,8 @@ def _parse_integers(buffer: Any, starts: Any, ends: Any, values: Any) -> Any:
                 return token
             value = value * np.uint64(10) + digit
             i += 1
-        # The limits themselves stand for whatever is beyond them.
-        if value >= np.uint64(_INT64_MAX):
+        # The limits of the type themselves stand for whatever is beyond them.
+        if value >= np.uint64(_INT64_MAX) + np.uint64(negative):
             return token
         values[token] = -np.int64(value) if negative else np.int64(value)
     return -1

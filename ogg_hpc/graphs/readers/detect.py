@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.graphs.readers import matrixmarket, metis
+from ogg_hpc.graphs.readers import matrixmarket, metis, parquet
 from ogg_hpc.graphs.readers.dimacs import is_dimacs
 from ogg_hpc.graphs.readers.edgelist import COMMENTS
 from ogg_hpc.graphs.readers.headed import is_headed
@@ -28,6 +28,8 @@ def detect_binary(path: Path, data: bytes) -> str | None:
     """Return the name of the binary format of a file, None if it looks like text."""
     if data.startswith(b"PK\x03\x04"):
         return "npz"
+    if data.startswith(parquet.MAGIC):
+        return "parquet"
     # Version 4 has no signature, but zeros in its first four bytes.
     if data.startswith(b"MATLAB ") or (suffix_of(path) == ".mat" and b"\0" in data[:4]):
         return "mat"

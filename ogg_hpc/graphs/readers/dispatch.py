@@ -17,6 +17,7 @@ from ogg_hpc.graphs.readers import (
     matrixmarket,
     metis,
     pajek,
+    parquet,
     scipy_npz,
 )
 from ogg_hpc.graphs.readers.build import conflict
@@ -38,6 +39,7 @@ _BYTES_READERS: dict[str, Callable[[Path, bytes, bool | None], Graph]] = {
     "graphml": graphml.read,
     "npz": scipy_npz.read,
     "mat": matlab.read,
+    "parquet": parquet.read,
 }
 
 #: Names of the formats that `read_graph` knows.

@@ -35,7 +35,8 @@ COMMENTS = b"#%"
 DIRECTED_NOTE = "a comment says that the graph is directed; it is read as undirected"
 # SNAP says "Directed graph", KONECT "% asym".
 _DIRECTED = re.compile(rb"\b(directed|asym)\b", re.IGNORECASE)
-_COLUMN_NAMES = {(b"source", b"target"), (b"from", b"to"), (b"src", b"dst")}
+#: Names of columns of end points, in lower case.
+COLUMN_NAMES = ((b"source", b"target"), (b"from", b"to"), (b"src", b"dst"))
 # Stands for a blank inside a label while blanks separate the tokens.
 INNER_BLANK = b"\x1f"
 
@@ -146,7 +147,7 @@ def are_column_names(first: list[bytes], second: list[bytes], columns: int) -> b
     if columns == 3 and _is_word(first[2]):
         # With a word under all weights the file is wrong, which is better said of line 1.
         return not _is_word(second[2])
-    if (first[0].lower(), first[1].lower()) in _COLUMN_NAMES:
+    if (first[0].lower(), first[1].lower()) in COLUMN_NAMES:
         return True
     return None if all(is_integer(token) for token in second[:2]) else False
 

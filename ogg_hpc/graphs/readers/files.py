@@ -155,8 +155,8 @@ def read_text_blocks(path: Path) -> Iterator[bytes]:
         data = held + block
         # A CR at the end may be the first half of a line end.
         held = b"\r" if data.endswith(b"\r") else b""
-        yield _with_line_feeds(data[: len(data) - len(held)])
-    yield _with_line_feeds(held)
+        yield with_line_feeds(data[: len(data) - len(held)])
+    yield with_line_feeds(held)
 
 
 def _decoded(path: Path, blocks: Iterator[bytes]) -> Iterator[bytes]:
@@ -212,7 +212,7 @@ def as_lines(path: Path, data: bytes) -> bytes:
     """
     if b"\0" in data:
         raise InputError(path, "a binary file of no known graph format; see --format")
-    data = _with_line_feeds(data)
+    data = with_line_feeds(data)
     if not data.isascii():
         try:
             data.decode()
@@ -222,5 +222,6 @@ def as_lines(path: Path, data: bytes) -> bytes:
     return data
 
 
-def _with_line_feeds(data: bytes) -> bytes:
+def with_line_feeds(data: bytes) -> bytes:
+    """Return lines with LF as their ends."""
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data

@@ -19,6 +19,7 @@ _BLANK = np.zeros(256, dtype=bool)
 _BLANK[list(b" \t\n\r\v\f")] = True
 _SPACE, _NEWLINE = b" \n"
 _INTEGER = re.compile(rb"[+-]?\d+")
+_LONE_SIGN = re.compile(rb"[+-](?:\s|\Z)")
 _INT64 = np.iinfo(np.int64)
 
 
@@ -120,6 +121,9 @@ def integers(data: bytes, count: int) -> NDArray[np.int64] | None:
     values = _numbers(data, np.int64)
     if values is None or len(values) != count:
         return None
+    # The parser takes a sign without digits as 0.
+    if (b"-" in data or b"+" in data) and _LONE_SIGN.search(data):
+        return None
     # The parser cuts larger numbers off at the limits of the type.
     if count and (values.max() == _INT64.max or values.min() == _INT64.min):
         return None
@@ -151,9 +155,9 @@ def is_integer(token: bytes) -> bool:
 
 def is_int64(token: bytes) -> bool:
     """Whether a token is a decimal integer that `integers` can hold."""
-    digits = token.lstrip(b"+-0")
-    # The length comes first: int() refuses thousands of digits.
-    return is_integer(token) and len(digits) <= 19 and int(digits or b"0") < _INT64.max
+    # Lengths come first: int() refuses thousands of digits, leading zeros among them.
+    short = len(token) < 1000 and len(token.lstrip(b"+-0")) <= 19
+    return short and is_integer(token) and _INT64.min < int(token) < _INT64.max
 
 
 def is_number(token: bytes) -> bool:

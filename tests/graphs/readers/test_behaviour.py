@@ -169,6 +169,20 @@ def test_one_text_label_makes_all_labels_text(read):
     assert graph.warnings == ("labels are text because of 'x' on line 2",)
 
 
+@pytest.mark.parametrize("sign", ["-", "+"])
+def test_a_sign_alone_is_no_integer(read, sign):
+    graph = read(f"1 {sign}\n{sign} 2\n")
+    assert edges_of(graph) == {(sign, "1"): 1, (sign, "2"): 1}
+    with pytest.raises(InputError, match=rf":4: expected 'row column', found '\{sign}'"):
+        read(f"{BANNER} pattern general\n2 2 2\n1 2\n2 {sign}\n")
+
+
+def test_integers_may_have_any_number_of_leading_zeros(read):
+    assert edges_of(read(f"{'0' * 30}1 2\n")) == {(1, 2): 1}
+    graph = read(f"{'0' * 30}1 2\n2 x\n")
+    assert graph.warnings == ("labels are text because of 'x' on line 2",)
+
+
 def test_labels_beyond_int64_stay_text(read):
     assert edges_of(read("18446744073709551616 1\n")) == {("1", "18446744073709551616"): 1}
 
