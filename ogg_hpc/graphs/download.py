@@ -133,7 +133,7 @@ class _Transfer:
 
     def run(self) -> None:
         total = self.origin.get("total")
-        if self.have and self.have == total:
+        if self.have and self.have == total and self.size in (None, total):
             self.report(self.have, total)
             return
         try:

@@ -21,7 +21,7 @@ def add_parser(commands: Any) -> None:
         "reorder",
         run,
         "renumber the nodes of a graph so that ranks that share it by rows exchange less, and tell "
-        "what is gained; labels stay",
+        "what is gained; labels stay. One process holds it in memory",
         "socfb-MIT.h5 socfb-MIT-rcm.h5 --by rcm --parts 4",
     )
     parser.add_argument("input", metavar="INPUT", help="a store of one graph, e.g. graph.h5")
