@@ -71,7 +71,9 @@ GRAPHS = {
     "WS 200,000, d = 6, p = 0.05, scrambled": lambda: scrambled(
         watts_strogatz(200_000, 6, 0.05, 1)
     ),
-    "GIRG 200,000, d = 6, scrambled": lambda: scrambled(GENERATORS["girg"](200_000, d=6, seed=1)),
+    "PLC 200,000, d = 4, p = 0.5, scrambled": lambda: scrambled(
+        GENERATORS["plc"](200_000, d=4, p=0.5, seed=1)
+    ),
     "BA 200,000, d = 4, scrambled": lambda: scrambled(barabasi_albert(200_000, 4, 1)),
     "BA 1,000,000, d = 4": lambda: barabasi_albert(1_000_000, 4, 1),
 }

@@ -256,7 +256,7 @@ def _order(order: dict[str, Any] | None) -> list[tuple[str, str]]:
         return []
     before, after = order["before"], order["after"]
     gained = (
-        f"largest halo {before['halo_max']} to {after['halo_max']}, entries of a rank up to "
+        f"largest halo from {before['halo_max']} to {after['halo_max']}, most entries from "
         f"{before['entry_imbalance']:.2f} to {after['entry_imbalance']:.2f} of the mean"
     )
     return [("order", f"{order['by']}: {gained}")]

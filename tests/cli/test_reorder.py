@@ -93,7 +93,7 @@ def test_solve_shows_the_order_and_its_answer_verifies(ogg, ring):
     code, out, _ = ogg("solve", "ring.h5", "--order", "metis", "--balance", "edges")
     assert code == 0
     [line] = [line for line in out.splitlines() if line.startswith(" order")]
-    assert line.split()[1:5] == ["metis:", "largest", "halo", "0"]  # of one rank
+    assert line.split()[1:5] == ["metis:", "largest", "halo", "from"]
     assert ogg("verify", "ring.h5", "ring.mvc.json")[0] == 0
     assert json.loads(Path("ring.mvc.json").read_text())["graph"]["path"] == "ring.h5"
 
