@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
 
-from ogg_hpc.errors import InputError, StoppedError
+from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.catalogue import CatalogueEntry
 from ogg_hpc.graphs.conversion.convert import convert
-from ogg_hpc.graphs.conversion.in_pieces import Stop, never
 from ogg_hpc.graphs.conversion.request import Converted, Request
 from ogg_hpc.graphs.download import downloaded
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import check_writable, sync, writing
 from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.runtime.signals import Came, none_came, refuse_after
 
 
 def fetch_graph(
@@ -31,7 +31,7 @@ def fetch_graph(
     *,
     memory: int,
     url: str | None = None,
-    stop: Stop = never,
+    came: Came = none_came,
 ) -> Converted:
     """Download a graph, check it and write it to a store (collective).
 
@@ -51,7 +51,7 @@ def fetch_graph(
         Bytes that each rank may use.
     url
         A mirror to use in place of the entry's own address.
-    stop
+    came
         Tells of a signal to this rank, which ends the download or the conversion.
 
     Raises
@@ -74,9 +74,7 @@ def fetch_graph(
             with progress_bar(comm, f"fetching {entry.name}", 100) as update:
 
                 def report(done: int, total: int | None) -> None:
-                    signal = stop()
-                    if signal is not None:
-                        raise StoppedError(f"stopped by {signal.name}: the same command goes on")
+                    refuse_after(came())
                     update(100 * done // total if total else 0, f"{done / 1e6:.1f} MB")
 
                 kept.enter_context(downloaded(source, part, size=entry.bytes, report=report))
@@ -97,7 +95,7 @@ def fetch_graph(
         path, provenance = comm.on_root(bring)
         request = Request(path, new, entry.format, entry.directed, attributes=provenance)
         try:
-            converted = convert(comm, request, memory=memory, stop=stop)
+            converted = convert(comm, request, memory=memory, came=came)
         except InputError as error:
             raise _of_source(error, path, source) from error
         comm.on_root(lambda: _accept(entry, converted, new, output, source))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from signal import Signals
 
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.building.build import Built, build_store
@@ -22,9 +21,7 @@ from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import check_writable
 from ogg_hpc.runtime.parts import Parts
 from ogg_hpc.runtime.progress import progress_bar
-from ogg_hpc.runtime.signals import refuse_after
-
-Came = Callable[[], Signals | None]
+from ogg_hpc.runtime.signals import Came, refuse_after
 
 
 @dataclass(frozen=True)

@@ -304,12 +304,13 @@ def _merge(a: Any, a_offsets: Any, b: Any, b_offsets: Any, letters: Any, offsets
 @njit(cache=True)
 def _hash_all(letters: Any, offsets: Any, hashes: Any) -> None:
     for i in range(len(hashes)):
-        hashes[i] = _hash(letters, offsets[i], offsets[i + 1])
+        hashes[i] = hash_of(letters, offsets[i], offsets[i + 1])
 
 
 @njit(cache=True)
-def _hash(letters: Any, start: Any, end: Any) -> Any:
-    """Return a hash of 32 bits: words of eight letters, each mixed in by a multiplication."""
+def hash_of(letters: Any, start: Any, end: Any) -> Any:
+    """Return a hash of 32 bits of the name between two offsets, as a uint64."""
+    # Words of eight letters, each mixed in by a multiplication.
     state = np.uint64(end - start) * np.uint64(0x9E3779B97F4A7C15)
     place = start
     while place < end:

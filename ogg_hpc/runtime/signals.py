@@ -16,6 +16,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal
 # and from the jobscript, or again and again.
 INSISTENT = (signal.SIGINT, signal.SIGTERM)
 
+Came = Callable[[], signal.Signals | None]
+"""Tells which signal has come to this rank."""
+
+
+def none_came() -> None:
+    """Return that no signal has come."""
+
 
 @contextmanager
 def noted_signals() -> Iterator[Callable[[], signal.Signals | None]]:

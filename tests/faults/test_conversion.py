@@ -87,7 +87,7 @@ def test_a_signal_stops_a_conversion_and_the_same_command_goes_on(start_job, tmp
         assert job.wait_until(lambda: any(parts.glob("piece-*"))), job.errors
         os.kill(job.rank(0), signal.SIGTERM)
         assert job.wait_for_the_end(LIMIT) == 75
-        assert job.errors == "ogg-hpc: stopped by SIGTERM: the same command goes on from here\n"
+        assert job.errors == "ogg-hpc: stopped by SIGTERM: give the same command again\n"
     assert not output.exists()
     finished = set(parts.iterdir())
     assert finished

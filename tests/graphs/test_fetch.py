@@ -84,7 +84,7 @@ def test_a_signal_leaves_what_has_come_for_the_next_fetch(
             fetch_graph(
                 entry(server),
                 tmp_path / "path.h5",
-                stop=lambda left=left: SIGTERM if next(left, None) is None else None,
+                came=lambda left=left: SIGTERM if next(left, None) is None else None,
             )
         assert not (tmp_path / "path.h5").exists()
     assert (tmp_path / ".path.part.txt").read_bytes() == EDGES

@@ -268,13 +268,13 @@ def test_a_signal_stops_between_rounds_and_the_same_request_goes_on(comm, folder
     while stops < 300:
         questions = 3 * stops  # what was finished before is not asked about again
 
-        def stop():
+        def came():
             nonlocal questions
             questions -= 1
             return SIGNALS[0] if questions < 0 and comm.rank == comm.size - 1 else None
 
         try:
-            convert(comm, request, memory=MEMORY, stop=stop)
+            convert(comm, request, memory=MEMORY, came=came)
             break
         except StoppedError:
             assert not request.output.exists()
@@ -308,10 +308,10 @@ def interrupt(comm, request):
     """Leave a conversion after its first rounds."""
     asked = 0
 
-    def stop():
+    def came():
         nonlocal asked
         asked += 1
         return SIGNALS[0] if asked > 2 else None
 
     with pytest.raises(StoppedError):
-        convert(comm, request, memory=MEMORY, stop=stop)
+        convert(comm, request, memory=MEMORY, came=came)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+from ogg_hpc.errors import SettingsError
 
 FILE_SUFFIXES = (".h5", ".hdf5")
 
@@ -28,3 +31,15 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object (default: a table)"
     )
+
+
+def check_suffix(output: Path) -> None:
+    """Refuse to write HDF5 to a file that is named as another kind.
+
+    Raises
+    ------
+    SettingsError
+        It is.
+    """
+    if output.suffix not in FILE_SUFFIXES:
+        raise SettingsError(f"{output}: the output is HDF5, name it with the suffix .h5")

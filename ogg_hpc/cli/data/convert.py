@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.cli.data.command import FILE_SUFFIXES, add_command, add_json
+from ogg_hpc.cli.data.command import add_command, add_json, check_suffix
 from ogg_hpc.cli.data.output import show, warn
 from ogg_hpc.cli.options import (
     add_host_run_options,
@@ -15,7 +15,6 @@ from ogg_hpc.cli.options import (
     memory_of_rank,
     start_ranks,
 )
-from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.signals import noted_signals
 
 
@@ -53,14 +52,12 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Convert one graph (collective); return 0."""
-    with noted_signals() as stop:  # before the seconds that imports take
+    with noted_signals() as came:  # before the seconds that imports take
         comm = start_ranks(args)
         from ogg_hpc.graphs.conversion.convert import convert
         from ogg_hpc.graphs.conversion.request import Request
 
-        if args.output.suffix not in FILE_SUFFIXES:
-            message = f"{args.output}: the output is HDF5, name it with the suffix .h5"
-            raise SettingsError(message).shared()
+        comm.on_all(lambda: check_suffix(args.output))
         request = Request(
             source=Path(args.input),
             output=args.output,
@@ -69,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
             undirected=args.undirected,
             node_weights=args.node_weights,
         )
-        converted = convert(comm, request, memory=memory_of_rank(args, comm), stop=stop)
+        converted = convert(comm, request, memory=memory_of_rank(args, comm), came=came)
     built = converted.built
     record = {
         "output": str(args.output),

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from signal import Signals
 from typing import TYPE_CHECKING, Any
 
-from ogg_hpc.cli.data.command import FILE_SUFFIXES, add_command, add_json
+from ogg_hpc.cli.data.command import add_command, add_json, check_suffix
 from ogg_hpc.cli.data.output import show, warn
 from ogg_hpc.cli.options import (
     add_host_run_options,
@@ -19,8 +18,7 @@ from ogg_hpc.cli.options import (
     print_json,
     start_ranks,
 )
-from ogg_hpc.errors import SettingsError
-from ogg_hpc.runtime.signals import noted_signals
+from ogg_hpc.runtime.signals import Came, noted_signals
 
 if TYPE_CHECKING:
     from ogg_hpc.graphs.catalogue import CatalogueEntry
@@ -59,13 +57,13 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Download a graph or list the catalogue (collective); return 0."""
-    with noted_signals() as stop:
+    with noted_signals() as came:
         comm = start_ranks(args)
         from ogg_hpc.graphs.catalogue import load_catalogue
 
         catalogue = comm.on_all(lambda: load_catalogue(args.catalogue))
         if args.name is not None:
-            _fetch(args, comm, catalogue, stop)
+            _fetch(args, comm, catalogue, came)
         elif comm.rank == 0:
             _list(args, catalogue.values())
     return 0
@@ -75,18 +73,16 @@ def _fetch(
     args: argparse.Namespace,
     comm: Communicator,
     catalogue: dict[str, CatalogueEntry],
-    stop: Callable[[], Signals | None],
+    came: Came,
 ) -> None:
     from ogg_hpc.graphs.catalogue import find_entry
     from ogg_hpc.graphs.fetch import fetch_graph
 
     entry = comm.on_all(lambda: find_entry(catalogue, args.name))
     output = args.output or Path(f"{entry.name}.h5")
-    if output.suffix not in FILE_SUFFIXES:
-        message = f"{output}: the output is HDF5, name it with the suffix .h5"
-        raise SettingsError(message).shared()
+    comm.on_all(lambda: check_suffix(output))
     memory = memory_of_rank(args, comm)
-    converted = fetch_graph(comm, entry, output, memory=memory, url=args.url, stop=stop)
+    converted = fetch_graph(comm, entry, output, memory=memory, url=args.url, came=came)
     if comm.rank == 0:
         warn(entry.name, converted.warnings)
         record = {

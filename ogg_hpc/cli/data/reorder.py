@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogg_hpc.cli.data.command import FILE_SUFFIXES, add_command, add_json
+from ogg_hpc.cli.data.command import add_command, add_json, check_suffix
 from ogg_hpc.cli.options import console, print_json
 from ogg_hpc.errors import InputError, SettingsError
 
@@ -62,8 +62,7 @@ def run(args: argparse.Namespace) -> int:
     check_balance(args.balance)
     if args.parts < 1:
         raise SettingsError(f"--parts must be at least 1, not {args.parts}")
-    if args.output.suffix not in FILE_SUFFIXES:
-        raise SettingsError(f"{args.output}: the output is HDF5, name it with the suffix .h5")
+    check_suffix(args.output)
     if Path(args.input).exists() and not is_store(args.input):
         raise InputError(args.input, "is no store of graphs; data convert makes one of it")
     with GraphStore(args.input) as store:

@@ -9,26 +9,33 @@ depends on the input alone, never on the number of ranks or on memory.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.building.build import Built
-from ogg_hpc.graphs.conversion.in_pieces import Stop, convert_in_pieces, never
-from ogg_hpc.graphs.conversion.inputs import open_input
+from ogg_hpc.graphs.conversion.digest import Digest
+from ogg_hpc.graphs.conversion.in_pieces import build_from_pieces, read_pieces
+from ogg_hpc.graphs.conversion.inputs import Input, open_input
 from ogg_hpc.graphs.conversion.request import Converted, Request
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.readers import read_graph
-from ogg_hpc.graphs.readers.dispatch import check_options
+from ogg_hpc.graphs.readers.dispatch import check_options, no_directions
 from ogg_hpc.graphs.readers.node_weights import read_node_weights
 from ogg_hpc.graphs.shards import write_store
+from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import check_writable, sha256_of_file
 from ogg_hpc.runtime.parts import Parts
+from ogg_hpc.runtime.signals import Came, none_came, refuse_after
 
 
-def convert(comm: Communicator, request: Request, *, memory: int, stop: Stop = never) -> Converted:
+def convert(
+    comm: Communicator, request: Request, *, memory: int, came: Came = none_came
+) -> Converted:
     """Convert a graph file to a store, whole or not at all (collective).
 
     Large formats are read in pieces by all ranks, the others as a whole by rank 0. An interrupted
@@ -43,8 +50,8 @@ def convert(comm: Communicator, request: Request, *, memory: int, stop: Stop = n
         What to convert.
     memory
         Bytes that each rank may use.
-    stop
-        Tells of a signal to this rank, after which all ranks stop between two pieces.
+    came
+        Tells which signal has come to this rank, after which all ranks stop.
 
     Raises
     ------
@@ -70,13 +77,12 @@ def convert(comm: Communicator, request: Request, *, memory: int, stop: Stop = n
         "reading": None if found is None else found.plan,
     }
     parts = Parts.open(comm, request.output, plan)
-    converted = None
     try:
+        converted = None
         if found is not None:
-            converted = convert_in_pieces(comm, request, found, wanted, parts, memory, stop)
-            comm.on_root(lambda: _refuse_change(request.source, plan["input"]))
+            converted = _convert_in_pieces(comm, request, found, parts, plan, memory, came)
         if converted is None:
-            converted = comm.on_root(lambda: _convert_whole(request))
+            converted = comm.on_root(lambda: _convert_whole(request, came))
     except InputError as error:
         # The same input would be wrong again. After other errors, such as a full disk, the same
         # command goes on.
@@ -85,6 +91,40 @@ def convert(comm: Communicator, request: Request, *, memory: int, stop: Stop = n
         raise
     parts.remove(comm)
     return converted
+
+
+def _convert_in_pieces(
+    comm: Communicator,
+    request: Request,
+    source: Input,
+    parts: Parts,
+    plan: Mapping[str, Any],
+    memory: int,
+    came: Came,
+) -> Converted | None:
+    """Convert an input, or return None where only a reader of the whole file can."""
+    if request.directed and source.symmetric:
+        raise no_directions(request.source).shared()
+    clock = Clock(comm, "read", "number", "sort")
+    digest = Digest(comm, request.source)
+    with clock("read"):
+        reading = read_pieces(comm, request, source, parts, came)
+        if reading is None:
+            return None
+        attributes = {"source": request.source.name, "source_sha256": digest.value()}
+        comm.on_root(lambda: _refuse_change(request.source, plan["input"]))
+    built = build_from_pieces(
+        comm,
+        request,
+        reading,
+        parts,
+        directed=plan["directed"],
+        attributes={**attributes, **request.attributes},
+        memory=memory,
+        came=came,
+        clock=clock,
+    )
+    return Converted(built, False, reading.warnings, clock.report())
 
 
 def _state(source: Path) -> list[object]:
@@ -100,7 +140,7 @@ def _refuse_change(source: Path, before: object) -> None:
         raise InputError(source, "has changed while it was read; give the command again")
 
 
-def _convert_whole(request: Request) -> Converted:
+def _convert_whole(request: Request, came: Came) -> Converted:
     """Convert a graph that one rank reads as a whole."""
     start = time.perf_counter()
     source = request.source
@@ -112,6 +152,7 @@ def _convert_whole(request: Request) -> Converted:
     )
     if request.node_weights is not None:
         graph = read_node_weights(request.node_weights, graph)
+    refuse_after(came())
     read = time.perf_counter()
     attributes = {"source": source.name}
     if source.is_file():

@@ -1,152 +1,91 @@
-"""The conversion of an input that comes in pieces: parse, number, sort."""
+"""The two halves of a conversion in pieces: parse them; number their labels and sort edges."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
+from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
-from signal import Signals
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.errors import InputError, StoppedError
-from ogg_hpc.graphs.building.build import build_store
+from ogg_hpc.errors import InputError
+from ogg_hpc.graphs.building.build import Built, build_store
 from ogg_hpc.graphs.building.edges import ConflictingEdgesError
 from ogg_hpc.graphs.conversion.blocks import PieceBlocks
 from ogg_hpc.graphs.conversion.conflict import find_conflict
 from ogg_hpc.graphs.conversion.dictionary import Dictionary, build_dictionary
 from ogg_hpc.graphs.conversion.inputs import Input, Pieces
 from ogg_hpc.graphs.conversion.piece import Piece, WholeFileError, WiderDialectError
-from ogg_hpc.graphs.conversion.request import Converted, Request
+from ogg_hpc.graphs.conversion.request import Request
 from ogg_hpc.graphs.conversion.sorted_labels import Labels
 from ogg_hpc.graphs.conversion.stored_pieces import StoredPieces
 from ogg_hpc.graphs.graph import ConflictingWeightsError
 from ogg_hpc.graphs.readers.build import conflict
-from ogg_hpc.graphs.readers.dispatch import no_directions
 from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.runtime.files import sha256_of_file
 from ogg_hpc.runtime.parts import Parts
 from ogg_hpc.runtime.progress import progress_bar
-
-Stop = Callable[[], Signals | None]
-
-
-def never() -> None:
-    """Return that no signal has come."""
+from ogg_hpc.runtime.signals import Came, refuse_after
 
 
-def convert_in_pieces(
-    comm: Communicator,
-    request: Request,
-    source: Input,
-    directed: bool | None,
-    parts: Parts,
-    memory: int,
-    stop: Stop,
-) -> Converted | None:
-    """Convert an input, or return None where only a reader of the whole file can (collective).
+class Reading(NamedTuple):
+    """An input that has been read to its end, the same on all ranks.
 
-    Parameters
+    Attributes
     ----------
-    comm, request, memory, stop
-        As for `convert`.
-    source
-        The input.
-    directed
-        True or False where the user says how to read it.
-    parts
-        Finished parts of this conversion.
-
-    Raises
-    ------
-    OggError
-        As by `convert`.
+    source : Input
+        The input, as it had to be read.
+    stored : StoredPieces
+        Its pieces.
+    pieces : Pieces
+        What tells their lines.
+    warnings : tuple of str
+        What the user should know about the input.
     """
-    clock = Clock(comm, "read", "number", "sort")
-
-    def go_on() -> None:
-        signal = stop()
-        if signal is not None:
-            raise StoppedError(f"stopped by {signal.name}: the same command goes on from here")
-
-    if directed and source.symmetric:
-        raise no_directions(request.source).shared()
-    digest = _Digest(comm, request.source)
-    with clock("read"):
-        reading = _read(comm, request, source, parts, go_on)
-        if reading is None:
-            return None
-        source, stored, pieces, warnings = reading
-        count = len(pieces.summaries)
-        mine = range(comm.rank, count, comm.size)
-        weighted = any(comm.gather_objects(any(stored.is_weighted(number) for number in mine)))
-        attributes = {
-            "source": request.source.name,
-            "source_sha256": digest.value(),
-            **request.attributes,
-        }
-
-    with clock("number"):
-        dictionary: Dictionary | None = None
-        labels: Labels | None
-        if source.nodes is not None:
-            nodes, labels = source.nodes, _one_based(comm, source.nodes)
-        else:
-            dictionary = build_dictionary(comm, count, stored.labels, memory)
-            nodes, labels = dictionary.nodes, dictionary.segment
-
-    with clock("sort"), progress_bar(comm, "sorting", 300) as update:
-
-        def report(done: int, total: int) -> None:
-            go_on()
-            update(done, "")
-
-        try:
-            built = build_store(
-                comm,
-                request.output,
-                nodes,
-                PieceBlocks(stored, count, dictionary, weighted),
-                parts=parts,
-                memory=memory,
-                labels=labels,
-                directed=directed if source.matrix else directed is True,
-                matrix=source.matrix,
-                weighted=weighted,
-                attributes=attributes,
-                report=report,
-            )
-        except ConflictingEdgesError as error:
-            raise _conflict(comm, error, reading, dictionary, directed).shared() from None
-    return Converted(built, False, warnings, clock.report())
-
-
-class _Reading(NamedTuple):
-    """An input that has been read to its end."""
 
     source: Input
     stored: StoredPieces
     pieces: Pieces
     warnings: tuple[str, ...]
 
+    @property
+    def size(self) -> int:
+        """Number of pieces."""
+        return len(self.pieces.summaries)
 
-def _read(
-    comm: Communicator,
-    request: Request,
-    source: Input,
-    parts: Parts,
-    go_on: Callable[[], None],
-) -> _Reading | None:
-    """Parse all pieces that are not there yet; None where the file must be read as a whole."""
+
+def read_pieces(
+    comm: Communicator, request: Request, source: Input, parts: Parts, came: Came
+) -> Reading | None:
+    """Parse all pieces that are not there yet (collective).
+
+    Parameters
+    ----------
+    comm, request, came
+        As for `convert`.
+    source
+        The input.
+    parts
+        Finished parts of this conversion.
+
+    Returns
+    -------
+    Reading, optional
+        None where only a reader of the whole file can read it.
+
+    Raises
+    ------
+    InputError
+        The first line that is wrong; the disk is full.
+    StoppedError
+        A signal has come.
+    """
 
     def keep(stored: StoredPieces, numbered: tuple[int, Piece] | None) -> None:
         if numbered is not None:
             stored.write(*numbered)
-        go_on()
+        refuse_after(came())
 
     stored = StoredPieces(parts)
     while True:
@@ -161,7 +100,7 @@ def _read(
                     comm.on_all(partial(keep, stored, numbered))
                     update(len(pieces.summaries), "")
             warnings = comm.on_all(partial(source.judge, pieces.summaries))
-            return _Reading(source, stored, pieces, warnings)
+            return Reading(source, stored, pieces, warnings)
         except WiderDialectError as error:
             if known is None:
                 comm.on_root(partial(stored.write_wider, error))
@@ -169,6 +108,81 @@ def _read(
             stored = stored.next_reading()
         except WholeFileError:
             return None
+
+
+def build_from_pieces(
+    comm: Communicator,
+    request: Request,
+    reading: Reading,
+    parts: Parts,
+    *,
+    directed: bool | None,
+    attributes: Mapping[str, Any],
+    memory: int,
+    came: Came,
+    clock: Clock,
+) -> Built:
+    """Build the store: number the labels of all pieces and sort their edges (collective).
+
+    Parameters
+    ----------
+    comm, request, memory, came
+        As for `convert`.
+    reading
+        The pieces.
+    parts
+        Finished parts of this conversion.
+    directed
+        True or False where the user says how to read the input.
+    attributes
+        Provenance to be stored.
+    clock
+        Takes the time of ``number`` and ``sort``.
+
+    Raises
+    ------
+    InputError
+        Two weights for one edge; the disk is full.
+    SettingsError
+        The labels do not fit in memory.
+    StoppedError
+        A signal has come.
+    """
+    source, stored = reading.source, reading.stored
+    with clock("number"):
+        mine = range(comm.rank, reading.size, comm.size)
+        weighted = any(comm.gather_objects(any(stored.is_weighted(number) for number in mine)))
+        dictionary: Dictionary | None = None
+        labels: Labels | None
+        if source.nodes is not None:
+            nodes, labels = source.nodes, _one_based(comm, source.nodes)
+        else:
+            dictionary = build_dictionary(comm, reading.size, stored.labels, memory)
+            nodes, labels = dictionary.nodes, dictionary.segment
+
+    with clock("sort"), progress_bar(comm, "sorting", 100) as update:
+
+        def report(done: int, total: int) -> None:
+            refuse_after(came())
+            update(100 * done // total, "")
+
+        try:
+            return build_store(
+                comm,
+                request.output,
+                nodes,
+                PieceBlocks(stored, reading.size, dictionary, weighted),
+                parts=parts,
+                memory=memory,
+                labels=labels,
+                directed=directed if source.matrix else directed is True,
+                matrix=source.matrix,
+                weighted=weighted,
+                attributes=attributes,
+                report=report,
+            )
+        except ConflictingEdgesError as error:
+            raise _conflict(comm, error, reading, dictionary, directed) from None
 
 
 def _pieces_about(request: Request) -> int:
@@ -185,7 +199,7 @@ def _one_based(comm: Communicator, nodes: int) -> NDArray[np.int64]:
 def _conflict(
     comm: Communicator,
     error: ConflictingEdgesError,
-    reading: _Reading,
+    reading: Reading,
     dictionary: Dictionary | None,
     directed: bool | None,
 ) -> InputError:
@@ -194,41 +208,10 @@ def _conflict(
     # A matrix is looked through for entries that are repeated before it is taken as undirected.
     ways = (False, True) if source.matrix else (not directed,)
     for both_directions in ways:
-        found = find_conflict(
-            comm, error, stored, len(pieces.summaries), dictionary, both_directions
-        )
+        found = find_conflict(comm, error, stored, reading.size, dictionary, both_directions)
         if found is not None:
             break
     assert found is not None
     line = pieces.line(found.piece, found.row)
     clash = ConflictingWeightsError(*found.labels, *found.weights, 0, 1)
     return conflict(source.path, clash, line).shared()
-
-
-class _Digest:
-    """The SHA-256 of a file, computed by rank 0 while it goes on with its work."""
-
-    def __init__(self, comm: Communicator, path: Path) -> None:
-        self._comm, self._path = comm, path
-        self._found: str | OSError | None = None
-        # A daemon does not keep a job alive that has failed.
-        self._thread = threading.Thread(target=self._compute, args=(path,), daemon=True)
-        if comm.rank == 0:
-            self._thread.start()
-
-    def _compute(self, path: Path) -> None:
-        try:
-            self._found = sha256_of_file(path)
-        except OSError as error:
-            self._found = error
-
-    def value(self) -> str:
-        """Return the digest on all ranks, when it is there (collective)."""
-
-        def wait() -> str:
-            self._thread.join()
-            if isinstance(self._found, str):
-                return self._found
-            raise InputError(self._path, f"cannot be read ({self._found})")
-
-        return self._comm.on_root(wait)

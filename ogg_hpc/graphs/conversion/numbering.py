@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.graphs.conversion.bits import ones
-from ogg_hpc.graphs.names import Names
+from ogg_hpc.graphs.names import Names, hash_of
 
 _WORD = 64  # bits
 
@@ -39,21 +39,16 @@ def number_names(
 ) -> tuple[Names, NDArray[np.int32]]:
     """Return the distinct names among the (t,) ``buffer[start:end]`` and the place of each.
 
-    Names are in the order in which they first appear. Sorting hashes, with the names' places in
-    their lowest bits, beats a hash table that does not fit into the caches; names of equal hashes
-    are compared by their letters.
+    Names are in the order in which they first appear. They are found by a hash table, and compared
+    with a copy of the distinct ones that fits into the caches better than the buffer does.
     """
-    count = len(starts)
-    mask = np.uint64((1 << count.bit_length()) - 1)
-    keys = np.empty(count, np.uint64)
-    _hash(buffer, starts, ends, mask, keys)
-    keys.sort()
-    same = np.arange(count, dtype=np.int32)
-    _find_first(buffer, starts, ends, mask, keys, same)
-    firsts = np.flatnonzero(same == np.arange(count))
-    places = np.empty(count, np.int32)
-    places[firsts] = np.arange(len(firsts))
-    return Names.from_slices(buffer, starts[firsts], ends[firsts]), places[same]
+    slots = np.zeros(1 << max(10, (2 * len(starts)).bit_length() - 1), np.uint64)
+    letters = np.empty(int((ends - starts).sum()), np.uint8)
+    offsets = np.zeros(len(starts) + 1, np.int64)
+    places = np.empty(len(starts), np.int32)
+    count = _number_names(buffer, starts, ends, slots, letters, offsets, places)
+    offsets = offsets[: count + 1].copy()
+    return Names(letters[: offsets[-1]].copy(), offsets), places
 
 
 @njit(cache=True)
@@ -81,45 +76,42 @@ def _number(values: Any, low: Any, bits: Any, before: Any, labels: Any, places: 
 
 
 @njit(cache=True)
-def _hash(buffer: Any, starts: Any, ends: Any, mask: Any, keys: Any) -> None:
-    """Fill keys: a hash of each name with its place in the bits of `mask`."""
-    for name in range(len(starts)):
-        place, end = starts[name], ends[name]
-        state = np.uint64(end - place) * np.uint64(0x9E3779B97F4A7C15)
-        while place < end:
-            word = np.uint64(0)
-            for k in range(min(end - place, 8)):
-                word |= np.uint64(buffer[place + k]) << np.uint64(8 * k)
-            state = (state ^ word) * np.uint64(0xBF58476D1CE4E5B9)
-            state ^= state >> np.uint64(32)
-            place += 8
-        state *= np.uint64(0x94D049BB133111EB)
-        keys[name] = (state & ~mask) | np.uint64(name)
+def _number_names(
+    buffer: Any, starts: Any, ends: Any, slots: Any, letters: Any, offsets: Any, places: Any
+) -> Any:
+    """Fill places, and letters and offsets of the distinct names; return how many these are.
 
-
-@njit(cache=True)
-def _find_first(buffer: Any, starts: Any, ends: Any, mask: Any, keys: Any, same: Any) -> None:
-    """Fill the place of the first name that each is equal to, given sorted keys."""
-    run = 0
-    for i in range(1, len(keys)):
-        if (keys[i] ^ keys[i - 1]) & ~mask:
-            run = i
-            continue
-        name = keys[i] & mask
-        # Those of a run are in order; nearly always all of them are one name.
-        for j in range(run, i):
-            other = keys[j] & mask
-            if same[other] == other and _are_equal(
-                buffer, starts[name], ends[name], starts[other], ends[other]
-            ):
-                same[name] = other
+    A slot holds the hash of a name in its upper half and its place + 1 in the lower; 0 is free.
+    """
+    last, low = np.uint64(len(slots) - 1), np.uint64(0xFFFFFFFF)
+    count = 0
+    for i in range(len(starts)):
+        start, length = starts[i], ends[i] - starts[i]
+        tag = hash_of(buffer, start, ends[i])
+        slot = tag & last
+        while True:
+            if slots[slot] == 0:
+                slots[slot] = tag << np.uint64(32) | np.uint64(count + 1)
+                for k in range(length):
+                    letters[offsets[count] + k] = buffer[start + k]
+                offsets[count + 1] = offsets[count] + length
+                places[i] = count
+                count += 1
                 break
+            place = np.int64(slots[slot] & low) - 1
+            if slots[slot] >> np.uint64(32) == tag and _is_at(
+                letters, offsets[place], offsets[place + 1], buffer, start, length
+            ):
+                places[i] = place
+                break
+            slot = (slot + np.uint64(1)) & last
+    return count
 
 
 @njit(cache=True)
-def _are_equal(buffer: Any, start: Any, end: Any, other: Any, other_end: Any) -> Any:
-    k, length = 0, end - start
-    if length == other_end - other:
-        while k < length and buffer[start + k] == buffer[other + k]:
+def _is_at(letters: Any, place: Any, end: Any, buffer: Any, start: Any, length: Any) -> Any:
+    k = 0
+    if end - place == length:
+        while k < length and letters[place + k] == buffer[start + k]:
             k += 1
     return k == length
