@@ -6,14 +6,18 @@ from ogg_hpc.graphs.conversion.numbering import number_integers, number_names
 from ogg_hpc.graphs.names import Names
 
 
-@given(st.lists(st.integers(-40, 40) | st.integers(-(2**63), 2**63 - 1), max_size=60))
+@given(
+    st.lists(st.integers(-40, 40) | st.integers(-(2**63), 2**63 - 1), max_size=60)
+    | st.lists(st.integers(10**15, 10**15 + 200), max_size=60)
+)
 def test_integers_get_their_places_among_the_sorted(values: list[int]) -> None:
     labels, places = number_integers(np.array(values, np.int64))
     assert labels.tolist() == sorted(set(values))
+    assert places.dtype == np.int32
     assert labels[places].tolist() == values
 
 
-@given(st.lists(st.text(alphabet="ab\0é", max_size=12), max_size=60))
+@given(st.lists(st.text("ab\0é", max_size=12) | st.text(max_size=30), max_size=60))
 def test_names_are_numbered_as_a_dictionary_does(strings: list[str]) -> None:
     together = Names.from_strings(strings)
     offsets = together.offsets

@@ -4,9 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogg_hpc.graphs.conversion.numbering import number_integers, number_names
 from ogg_hpc.graphs.conversion.tokens import find_tokens, parse_integers, parse_weights
-from ogg_hpc.graphs.readers import build
 from ogg_hpc.graphs.readers.text import integers
 
 
@@ -90,40 +88,3 @@ def test_weights_are_rounded_as_by_float(tokens):
     else:
         assert values.tolist() == expected
         assert np.signbit(values).tolist() == np.signbit(expected).tolist()
-
-
-@given(
-    st.lists(st.integers(-40, 40) | st.integers(-(2**62), 2**62), max_size=40)
-    | st.lists(st.integers(10**15, 10**15 + 200), max_size=40)
-)
-def test_integers_are_numbered_as_by_the_reader(values):
-    labels, places = number_integers(np.array(values, dtype=np.int64))
-    assert places.dtype == np.int32
-    if values:
-        expected = build.number_integers(np.array(values, dtype=np.int64))
-        np.testing.assert_array_equal(labels, expected[0])
-        np.testing.assert_array_equal(places, expected[1])
-    assert labels[places].tolist() == values
-
-
-@given(st.lists(st.text("ab\0é", max_size=9) | st.text(max_size=30), max_size=30))
-def test_names_are_numbered_in_the_order_of_their_first_appearance(names):
-    data, starts, ends = places([name.encode("utf-8", "replace") for name in names])
-    names = [data[start:end].decode() for start, end in zip(starts, ends, strict=True)]
-    labels, numbers = number_names(np.frombuffer(data, np.uint8), starts, ends)
-    assert labels.to_strings() == list(dict.fromkeys(names))
-    assert [labels.to_strings()[number] for number in numbers] == names
-
-
-def test_names_of_one_hash_are_told_apart(monkeypatch):
-    from ogg_hpc.graphs.conversion import numbering
-
-    def same_hash(buffer, starts, ends, mask, keys):
-        keys[:] = np.arange(len(keys))
-
-    monkeypatch.setattr(numbering, "_hash", same_hash)
-    names = [b"a", b"b", b"ab", b"a", b"ab", b"c", b"b"]
-    data, starts, ends = places(names)
-    labels, numbers = numbering.number_names(np.frombuffer(data, np.uint8), starts, ends)
-    assert labels.to_strings() == ["a", "b", "ab", "c"]
-    assert numbers.tolist() == [0, 1, 2, 0, 2, 3, 1]
