@@ -71,7 +71,7 @@ def main():
             theirs = apart("networkx", family, args.networkx_edges)
             found[f"{args.networkx_edges} edges"]["NetworkX"] = theirs
         print(family, json.dumps(found, indent=1), flush=True)
-    write_record(args.output, results)
+        write_record(args.output, results)
 
 
 def parameters(family, edges):

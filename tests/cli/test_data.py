@@ -26,7 +26,7 @@ from ogg_hpc.graphs.shards import (
 from ogg_hpc.runtime.random import hash64, stream
 
 
-def ogg(*arguments: str | Path) -> int:
+def ogg(*arguments: str | int | Path) -> int:
     parser = argparse.ArgumentParser()
     data.add_parser(parser.add_subparsers(dest="command"))
     args = parser.parse_args(["data", *map(str, arguments)])
@@ -96,6 +96,37 @@ def test_options_that_do_not_fit_are_refused(
     with pytest.raises(SettingsError, match=message):
         ogg("generate", *options, "--nodes", "50", "--output", tmp_path / "g.h5")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("output", ["g.h5", "many.h5", "set"])
+def test_generating_on_several_ranks_gives_one_record_and_the_same_bytes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], run_ranks: Callable[..., Any], output: str
+) -> None:
+    count = 1 if output == "g.h5" else 3
+    words = ["generate", "geometric", "--nodes", "200", "--d", "4.5", "--count", count, "--json"]
+    assert ogg(*words, "--output", tmp_path / output, "--graphs-per-shard", 1) == 0
+    alone = printed(capsys)
+    together = ["--output", tmp_path / "ranks" / output, "--graphs-per-shard", 1]
+    done = run_ranks(2, ["-m", "ogg_hpc", "data", *words, *together])
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert (alone["ranks"], record["ranks"]) == (1, 2)
+    assert alone["generator_d"] == record["generator_d"] == 4.5
+    assert alone["edges"] == record["edges"] > 300 * count
+    assert set(record["seconds"]) == {"generate", "write", "total"}
+    assert record["peak_memory_bytes"] > 0
+    for file in [tmp_path / output] if output != "set" else (tmp_path / output).iterdir():
+        assert file.read_bytes() == (tmp_path / "ranks" / file.relative_to(tmp_path)).read_bytes()
+
+
+def test_a_mistake_on_several_ranks_is_one_message(
+    tmp_path: Path, run_ranks: Callable[..., Any]
+) -> None:
+    words = ["generate", "rmat", "--nodes", "50", "--d", "4", "--output", tmp_path / "g.h5"]
+    done = run_ranks(2, ["-m", "ogg_hpc", "data", *words])
+    assert done.returncode == 2
+    assert done.stderr.count("power of two") == 1
+    assert "Traceback" not in done.stderr
 
 
 def test_an_output_that_cannot_be_written_is_one_message(tmp_path: Path) -> None:
