@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from email.message import Message
+from io import RawIOBase
 from pathlib import Path
 from typing import IO, Any
 from urllib.error import HTTPError, URLError
@@ -16,7 +17,7 @@ from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.runtime.files import read_json, write_json, writing
+from ogg_hpc.runtime.files import read_json, write_block, write_json, writing
 
 _BLOCK = 1 << 18
 _TIMEOUT = 60.0  # seconds without a byte
@@ -119,7 +120,7 @@ class _Transfer:
         self,
         url: str,
         part: Path,
-        stream: IO[bytes],
+        stream: RawIOBase,
         size: int | None,
         report: Report,
         timeout: float,
@@ -176,7 +177,8 @@ class _Transfer:
                 block = decoder.decompress(block)
             if self.have == 0 and block.lstrip()[:20].lower().startswith(_WEB_PAGES):
                 raise _UselessError("is a web page, not the file; see whether the address is right")
-            self._write(block)
+            write_block(self.stream, block, self.part)
+            self.have += len(block)
             self.report(self.have, total)
         if decoder is not None:
             if not decoder.eof:
@@ -217,17 +219,9 @@ class _Transfer:
         self.have, self.origin = 0, {}
         _origin_file(self.part).unlink(missing_ok=True)
 
-    def _write(self, block: bytes) -> None:
-        left = memoryview(block)
-        with writing(self.part):
-            while left:
-                written = self.stream.write(left)
-                self.have += written
-                left = left[written:]
-
 
 @contextmanager
-def _held(part: Path) -> Iterator[IO[bytes]]:
+def _held(part: Path) -> Iterator[RawIOBase]:
     """Open a part for this process alone, without a buffer that could fail when it is closed."""
     with writing(part):
         stream = part.open("ab", buffering=0)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import lzma
 import os
-import shutil
 import tarfile
 import tempfile
 import zipfile
+import zlib
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO
@@ -19,9 +20,22 @@ from ogg_hpc.graphs.conversion.convert import convert
 from ogg_hpc.graphs.conversion.request import Converted, Request
 from ogg_hpc.graphs.download import downloaded
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.runtime.files import check_writable, sync, writing
+from ogg_hpc.runtime.files import check_writable, sync, write_block, writing
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.runtime.signals import Came, none_came, refuse_after
+
+_BLOCK = 1 << 20
+# A damaged archive can claim anything: other compressions, encryption.
+_DAMAGE = (
+    zipfile.BadZipFile,
+    tarfile.TarError,
+    EOFError,
+    OSError,
+    RuntimeError,
+    ValueError,
+    zlib.error,
+    lzma.LZMAError,
+)
 
 
 def fetch_graph(
@@ -132,7 +146,7 @@ def _unpack(archive: Path, member: str, target: Path, source: str) -> None:
                         assert stream is not None
                         _copy(stream, target)
                         return
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, OSError) as error:
+    except _DAMAGE as error:
         raise InputError(source, f"is no intact archive ({error})") from error
     raise InputError(source, f"the archive holds no {member}")
 
@@ -142,8 +156,11 @@ def _is_member(name: str, member: str) -> bool:
 
 
 def _copy(packed: IO[bytes], target: Path) -> None:
-    with target.open("wb") as stream:
-        shutil.copyfileobj(packed, stream)
+    with writing(target):
+        stream = target.open("wb", buffering=0)
+    with stream:
+        while block := packed.read(_BLOCK):
+            write_block(stream, block, target)
 
 
 def _of_source(error: InputError, path: Path, source: str) -> InputError:

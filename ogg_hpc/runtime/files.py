@@ -10,6 +10,7 @@ import shutil
 import zipfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
+from io import RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +40,22 @@ def writing(path: str | Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(path, f"cannot be written: {error.strerror or error}") from error
+
+
+def write_block(stream: RawIOBase, block: bytes, path: str | Path) -> None:
+    """Write all of a block to the unbuffered stream of a file.
+
+    Closing such a stream writes nothing, and so cannot fail where nobody says of what.
+
+    Raises
+    ------
+    InputError
+        It cannot be written, or the disk is full.
+    """
+    left = memoryview(block)
+    with writing(path):
+        while left:
+            left = left[stream.write(left) or 0 :]
 
 
 @contextmanager

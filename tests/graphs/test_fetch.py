@@ -149,6 +149,34 @@ def test_archives_are_unpacked(server: FileServer, tmp_path: Path) -> None:
             fetch_graph(entry(server, path, member="other.txt"), tmp_path / "path.h5")
 
 
+@pytest.mark.parametrize("name", archives())
+def test_a_damaged_archive_is_one_message(tmp_path: Path, name: str) -> None:
+    whole = archives()[name]
+    target = tmp_path / "path.txt"
+    damaged = tmp_path / "archive"
+    complaints = []
+    for place in range(0, len(whole), max(1, len(whole) // 150)):
+        content = bytearray(whole)
+        content[place] ^= 0x5A
+        for broken in (bytes(content), whole[:place]):
+            damaged.write_bytes(broken)
+            try:
+                fetch._unpack(damaged, "path.txt", target, "https://example.org/a")
+            except InputError as error:
+                complaints.append(str(error))
+            else:
+                assert target.read_bytes() == EDGES
+    assert len(complaints) > 150
+    assert all(said.startswith("https://example.org/a: ") for said in complaints)
+
+
+def test_a_full_disk_is_not_blamed_on_the_archive(tmp_path: Path) -> None:
+    archive = tmp_path / "archive"
+    archive.write_bytes(archives()["/path.zip"])
+    with pytest.raises(InputError, match=r"^/dev/full: cannot be written: No space left"):
+        fetch._unpack(archive, "path.txt", Path("/dev/full"), "https://example.org/a")
+
+
 def test_compressed_files_are_read(server: FileServer, tmp_path: Path) -> None:
     server.files["/path.txt.gz"] = gzip.compress(EDGES)
     assert fetch_graph(entry(server, "/path.txt.gz"), tmp_path / "path.h5").built.edges == 500
