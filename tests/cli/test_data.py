@@ -23,6 +23,7 @@ from ogg_hpc.graphs.shards import (
     read_store_graph,
     write_store,
 )
+from ogg_hpc.runtime.launch import promised_size
 from ogg_hpc.runtime.random import hash64, stream
 
 
@@ -159,6 +160,9 @@ def test_convert_keeps_labels_weights_and_counts(
     record = printed(capsys)
     assert (record["nodes"], record["edges"]) == (3, 2)
     assert (record["self_loops"], record["duplicates"], record["weighted"]) == (1, 1, True)
+    assert (record["reversed_pairs"], record["isolated"], record["ranks"]) == (1, 0, 1)
+    assert set(record["seconds"]) == {"read", "number", "sort", "total"}
+    assert record["peak_memory_bytes"] > 10**7
     graph = read_store_graph(tmp_path / "g.h5")
     assert graph.labels_of([0, 1, 2]) == ["a", "b", "c"]
     assert graph.weights is not None
@@ -166,6 +170,28 @@ def test_convert_keeps_labels_weights_and_counts(
     assert read_store_graph(tmp_path / "d.h5").directed
     with pytest.raises(SettingsError, match=r"\.h5"):
         ogg("convert", source, tmp_path / "g.txt")
+
+
+def test_ranks_convert_together_and_rank_0_speaks(
+    tmp_path: Path, run_ranks: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    if promised_size() is not None:
+        pytest.skip("starts ranks itself")
+    source, output = tmp_path / "edges.txt", tmp_path / "g.h5"
+    source.write_text("0 1\n1 2\n2 x\n")
+    convert = ("-m", "ogg_hpc", "data", "convert", source, output)
+    done = run_ranks(2, [*convert, "--memory", "1G", "--json"])
+    assert done.returncode == 0, done.stderr
+    record = json.loads(done.stdout)
+    assert (record["nodes"], record["edges"], record["ranks"]) == (4, 3, 2)
+    warning = "labels are text because of 'x' on line 3"
+    assert done.stderr == f"warning: {source}: {warning}\n"
+    source.write_text("0 1\n1 2\n2\n")
+    done = run_ranks(2, [*convert, "--memory", "1G"])
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"ogg-hpc: {source}:3: expected 'u v'")
+    assert done.stderr.count("\n") == 1
+    assert [path.name for path in tmp_path.glob(".*")] == []
 
 
 def test_info_describes_files_stores_and_one_graph_of_a_store(

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.io
+import scipy.sparse
 
-from ogg_hpc.errors import OggError, StoppedError
+from ogg_hpc.errors import OggError, SettingsError, StoppedError
 from ogg_hpc.graphs.conversion.convert import convert
 from ogg_hpc.graphs.conversion.request import Request
 from ogg_hpc.graphs.graph import Graph
@@ -121,11 +122,12 @@ def matrix_in_full(path):
 
 
 def parquet(path):
-    pandas = pytest.importorskip("pandas")
-    pytest.importorskip("pyarrow")
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
     _, pairs = random_edges(14, 50, 300)
-    table = pandas.DataFrame({"source": pairs[:, 0], "target": pairs[:, 1]})
-    table.to_parquet(path, row_group_size=50)
+    names = [[f"node-{end}" for end in ends] for ends in pairs.T.tolist()]
+    table = pyarrow.table({"source": names[0], "target": names[1]})
+    parquet.write_table(table, path, row_group_size=70)
 
 
 INPUTS = {
@@ -144,6 +146,7 @@ INPUTS = {
     "matrix.mtx": matrix,
     "symmetric_matrix.mtx": symmetric_matrix,
     "matrix_in_full.mtx": matrix_in_full,
+    "table.parquet": parquet,
 }
 CASES = [
     *((name, {}) for name in INPUTS),
@@ -301,6 +304,36 @@ def test_parts_serve_another_number_of_ranks_but_no_other_input(comm, folder):
     interrupt(comm, request)
     convert(comm, replace(request, directed=True), memory=MEMORY)
     assert_same_content(comm, request.output, whole(comm, source, directed=True))
+    assert list_hidden(comm, folder) == []
+
+
+def test_labels_beyond_memory_are_refused_and_more_memory_goes_on(comm, folder):
+    source = folder / "names.txt"
+    comm.on_root(lambda: source.write_text("".join(f"a{i} b{i}\n" for i in range(5000))))
+    request = Request(source, folder / "out.h5", piece_bytes=20_000)
+    with pytest.raises(SettingsError, match="take more ranks, or allow more by --memory"):
+        convert(comm, request, memory=30_000)
+    comm.barrier()
+    assert comm.on_root(lambda: len(list(folder.glob(".out.h5.parts/piece-*")))) > 2
+    convert(comm, request, memory=MEMORY)
+    assert_same_content(comm, request.output, whole(comm, source))
+    assert list_hidden(comm, folder) == []
+
+
+def test_other_formats_and_weights_of_nodes_are_converted_as_a_whole(comm, folder):
+    source, weights = folder / "graph.col", folder / "weights.txt"
+
+    def write():
+        source.write_text("p edge 4 3\ne 1 2\ne 2 3\ne 2 1\n")
+        weights.write_text("1 2.5\n2 1\n3 1\n4 7\n")
+
+    comm.on_root(write)
+    converted = convert(comm, Request(source, folder / "out.h5"), memory=MEMORY)
+    built = converted.built
+    assert (built.nodes, built.edges, built.duplicates, built.isolated) == (4, 2, 1, 1)
+    assert_same_content(comm, folder / "out.h5", whole(comm, source))
+    request = Request(source, folder / "out.h5", node_weights=weights)
+    assert convert(comm, request, memory=MEMORY).node_weighted
     assert list_hidden(comm, folder) == []
 
 

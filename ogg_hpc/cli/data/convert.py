@@ -17,6 +17,14 @@ from ogg_hpc.cli.options import (
 )
 from ogg_hpc.runtime.signals import noted_signals
 
+_DESCRIPTION = """\
+Read a graph in any format and write it as HDF5. Under mpiexec, srun or jsrun the ranks share edge
+lists, MatrixMarket files and Parquet tables of any size, also compressed ones, and keep to
+--memory; other formats are read as a whole by rank 0. The file is the same, byte for byte, on any
+number of ranks. A conversion that was killed, or stopped by a signal (exit code 75), goes on when
+the same command is given again, on as many ranks as you like; until then what is finished lies in
+.OUTPUT.h5.parts beside the output."""
+
 
 def add_parser(commands: Any) -> None:
     """Add the subcommand to those of ``data``."""
@@ -27,6 +35,7 @@ def add_parser(commands: Any) -> None:
         "read a graph in any format and write it as HDF5",
         "socfb-MIT.mtx socfb-MIT.h5",
     )
+    parser.description = _DESCRIPTION
     parser.add_argument("input", metavar="INPUT", help="the graph, e.g. edges.txt.gz")
     parser.add_argument("output", type=Path, metavar="OUTPUT.h5", help="the file to write")
     parser.add_argument(
