@@ -58,19 +58,15 @@ def choose_bounds(comm: Communicator, runs: Sequence[Run], parts: Parts) -> Boun
     comm
         All ranks.
     runs
-        This rank's share of the runs.
+        All runs.
     parts
         Where the bounds are kept.
     """
-    samples = comm.gather_on_root(
-        np.concatenate([np.empty(0, np.uint64), *(run.samples for run in runs)])
-    )
-    sizes = np.array([[run.given, run.loops, run.size] for run in runs], np.int64).reshape(-1, 3)
-    given, loops, size = comm.allreduce(sizes.sum(axis=0)).tolist()
 
     def choose() -> Bounds:
-        assert samples is not None
-        ordered = np.sort(np.concatenate(samples))
+        size = sum(run.size for run in runs)
+        given, loops = sum(run.given for run in runs), sum(run.loops for run in runs)
+        ordered = np.sort(np.concatenate([np.empty(0, np.uint64), *(run.samples for run in runs)]))
         wanted = max(1, -(-size // _KEYS))
         places = np.arange(1, wanted) * len(ordered) // wanted
         # Both directions of a pair, which differ in the last bit, belong to one range.

@@ -204,7 +204,8 @@ def _sort(
         return bounds
     sort_blocks(comm, n, blocks, parts, weighted, progress.stage(0))
     mine = range(comm.rank, blocks.count, comm.size)
-    runs = comm.on_all(lambda: [Run(parts, block, weighted) for block in mine])
+    found = comm.on_all(lambda: [Run(parts, block, weighted) for block in mine])
+    runs = [run for runs in comm.gather_objects(found) for run in runs]
     if bounds is None:
         bounds = choose_bounds(comm, runs, parts)
     sort_ranges(

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogg_hpc.graphs.building.bounds import Bounds
 from ogg_hpc.graphs.building.edges import ConflictingEdgesError
@@ -19,9 +18,6 @@ from ogg_hpc.graphs.building.rows import Summary, rows_of
 from ogg_hpc.graphs.building.runs import Run
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.parts import Parts
-
-# Ranges that a rank takes at once: the keys it sends and receives stay far below 2^30.
-_MOST_RANGES = 64
 
 
 def range_name(number: int) -> str:
@@ -49,15 +45,15 @@ def sort_ranges(
 ) -> None:
     """Sort the ranges that no job has finished yet; write their rows as parts (collective).
 
-    Some ranges at a time, consecutive ones for each rank: every rank reads their keys from its runs
-    and sends them to the rank that sorts them.
+    Each rank reads the keys of some consecutive ranges at a time, from all runs. However the keys
+    are divided among the runs, it never holds more than those.
 
     Parameters
     ----------
     comm, n, memory, weighted
         As for `build_store`.
     runs
-        This rank's share of the runs.
+        All runs.
     bounds
         The ranges.
     parts
@@ -65,7 +61,7 @@ def sort_ranges(
     arcs_only
         Keep only the directions that were given.
     report
-        Told which share is done; may raise an OggError, then for all ranks.
+        Told which share of this rank's ranges is done.
 
     Raises
     ------
@@ -73,65 +69,38 @@ def sort_ranges(
         A run is damaged, or the disk is full.
     """
     missing = missing_ranges(comm, bounds, parts)
+    mine = missing[
+        comm.rank * len(missing) // comm.size : (comm.rank + 1) * len(missing) // comm.size
+    ]
     range_bytes = (16 if weighted else 8) * max(1, bounds.size // max(1, bounds.count))
-    # Keys that are read, those to be sent and those received are held at once.
-    step = comm.size * min(max(1, memory // 16 // range_bytes), _MOST_RANGES)
-    for start in range(0, len(missing), step):
-        window = missing[start : start + step]
-        counts, keys = comm.on_all(lambda w=window: _read_window(runs, bounds, w, weighted))  # type: ignore[misc]
-        mine, pieces = _exchange(comm, window, counts, keys)
-        del keys
+    width = max(1, memory // 8 // range_bytes)
 
-        share = min(start + step, len(missing)) / len(missing)
-
-        def write(
-            mine: Sequence[int] = mine, pieces: list[list[Keys]] = pieces, share: float = share
-        ) -> None:
-            for number in mine:
+    def sort() -> None:
+        for start in range(0, len(mine), width):
+            group = mine[start : start + width]
+            pieces = _read(runs, bounds, group)
+            for done, number in enumerate(group, start + 1):
                 keys = sort_distinct(_concatenate(pieces.pop(0), weighted))
                 parts.write(range_name(number), **rows_of(keys, n, arcs_only))
-            report(share)
+                report(done / len(mine))
 
-        comm.on_all(write)
+    comm.on_all(sort)
 
 
-def _read_window(
-    runs: Sequence[Run], bounds: Bounds, window: Sequence[int], weighted: bool
-) -> tuple[NDArray[np.int64], Keys]:
-    """Return how many keys of each range of a window these runs hold, and the keys in turn."""
-    pieces: list[list[Keys]] = [[] for _ in window]
+def _read(runs: Sequence[Run], bounds: Bounds, group: Sequence[int]) -> list[list[Keys]]:
+    """Return for each range of a group its keys in each run."""
+    pieces: list[list[Keys]] = [[] for _ in group]
+    # What lies together is read together.
+    stretches = np.split(np.asarray(group), np.flatnonzero(np.diff(group) > 1) + 1)
     for run in runs:
-        done = 0
-        # What lies together is read together.
-        for stretch in np.split(np.asarray(window), np.flatnonzero(np.diff(window) > 1) + 1):
-            first, last = int(stretch[0]), int(stretch[-1])
+        found = iter(pieces)
+        for first, last in ((int(stretch[0]), int(stretch[-1])) for stretch in stretches):
             keys, weights = run.between(bounds.low(first), bounds.high(last))
             cuts = np.searchsorted(keys, bounds.splitters[first:last])
-            ends = [0, *cuts.tolist(), len(keys)]
-            for lo, hi in pairwise(ends):
+            for lo, hi in pairwise([0, *cuts.tolist(), len(keys)]):
                 part = Keys(keys[lo:hi], None if weights is None else weights[lo:hi])
-                pieces[done].append(part)
-                done += 1
-    counts = np.array([sum(len(keys) for keys, _ in found) for found in pieces], dtype=np.int64)
-    return counts, _concatenate([keys for found in pieces for keys in found], weighted)
-
-
-def _exchange(
-    comm: Communicator, window: Sequence[int], counts: NDArray[np.int64], keys: Keys
-) -> tuple[Sequence[int], list[list[Keys]]]:
-    """Send keys to the ranks that sort them; return this rank's ranges and the pieces of each."""
-    shares = np.arange(comm.size + 1) * len(window) // comm.size
-    sizes = np.diff(np.append(0, np.cumsum(counts))[shares])
-    received, _ = comm.alltoallv(counts, np.diff(shares))
-    values, _ = comm.alltoallv(keys.keys, sizes)
-    weights = None if keys.weights is None else comm.alltoallv(keys.weights, sizes)[0]
-    ends = np.cumsum(received)
-    mine = window[shares[comm.rank] : shares[comm.rank + 1]]
-    pieces: list[list[Keys]] = [[] for _ in mine]
-    for i, (count, end) in enumerate(zip(received.tolist(), ends.tolist(), strict=True)):
-        part = slice(end - count, end)
-        pieces[i % len(mine)].append(Keys(values[part], None if weights is None else weights[part]))
-    return mine, pieces
+                next(found).append(part)
+    return pieces
 
 
 def _concatenate(pieces: Sequence[Keys], weighted: bool) -> Keys:

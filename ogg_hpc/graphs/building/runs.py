@@ -1,6 +1,6 @@
 """Sorted runs: the first step of an external sort. Each block of edges becomes one run.
 
-A run keeps every 4096th of its keys apart. From those of all runs follow the bounds of key ranges
+A run keeps every 1024th of its keys apart. From those of all runs follow the bounds of key ranges
 that hold about equal numbers of keys, and within a run they tell where a range lies.
 """
 
@@ -17,7 +17,7 @@ from ogg_hpc.graphs.building.keys import Keys, keys_of, sort_distinct
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.parts import Parts
 
-_STEP = 4096
+_STEP = 1024
 
 
 def run_name(block: int) -> str:
@@ -92,7 +92,7 @@ class Run:
     Attributes
     ----------
     samples : (s,) uint64
-        Every 4096th key.
+        Every 1024th key.
     given, loops, size : int
         Edges of the block that are no self loops, and those that are; keys of the run.
     """
