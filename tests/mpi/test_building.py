@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from edge_blocks import build, digest, random_edges, small_pieces
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, StoppedError
 from ogg_hpc.graphs.building.edges import ConflictingEdgesError, Edges
 from ogg_hpc.graphs.names import Names
 from ogg_hpc.graphs.shards import check_store
@@ -76,6 +76,17 @@ def test_all_ranks_hear_of_the_first_conflict(comm, folder):
         build(comm, folder / "a.h5", 10, Edges(sources, targets, weights), block=2)
     assert found.value.args == (2, 9, (3.0, 5.0))
     assert found.value.collective
+    assert not (folder / "a.h5").exists()
+
+
+@pytest.mark.parametrize("share", [0.1, 1.2, 2.2])
+def test_all_ranks_end_when_one_is_told_to_stop(comm, folder, share):
+    def report(done, total):
+        if comm.rank == comm.size - 1 and done >= share * total / 3:
+            raise StoppedError("stopped by a signal")
+
+    with pytest.raises(StoppedError, match="stopped by a signal"):
+        build(comm, folder / "a.h5", 12, random_edges(12, 60, seed=3), report=report)
     assert not (folder / "a.h5").exists()
 
 

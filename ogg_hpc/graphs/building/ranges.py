@@ -61,7 +61,7 @@ def sort_ranges(
     arcs_only
         Keep only the directions that were given.
     report
-        Told which share of this rank's ranges is done.
+        Told which share of this rank's ranges is done; may raise an OggError, then for all ranks.
 
     Raises
     ------
