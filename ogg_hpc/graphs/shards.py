@@ -6,6 +6,7 @@ A folder has a ``manifest.json`` with the size and SHA-256 of each shard, writte
 from __future__ import annotations
 
 import json
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -46,6 +47,8 @@ __all__ = [
 
 MANIFEST_FORMAT = "ogg-hpc-graph-shards"
 MANIFEST = "manifest.json"
+# Shards that a store has open: each keeps what it has read last, and there may be thousands.
+_MOST_OPEN = 4
 
 
 @dataclass(frozen=True)
@@ -197,12 +200,12 @@ class GraphStore:
             for shard in self.shards:
                 _check_size(self.path / shard.name, shard.bytes)
             counts = [shard.graphs for shard in self.shards]
-            self._files: list[StoreFile | None] = [None] * len(counts)
+            self._open: OrderedDict[int, StoreFile] = OrderedDict()
         else:
             file = StoreFile(self.path)
             self.version, self.shards, self.attributes = file.version, [], file.attributes
             counts = [file.counts.graphs]
-            self._files = [file]
+            self._open = OrderedDict({0: file})
         self._first = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64)
 
     def __enter__(self) -> Self:
@@ -224,9 +227,8 @@ class GraphStore:
 
     def close(self) -> None:
         """Close the files."""
-        for file in self._files:
-            if file is not None:
-                file.close()
+        for file in self._open.values():
+            file.close()
 
     @property
     def kind(self) -> StoreKind:
@@ -331,20 +333,24 @@ class GraphStore:
         return self._file(shard), index - int(self._first[shard])
 
     def _file(self, shard: int) -> StoreFile:
-        file = self._files[shard]
-        if file is None:
-            expected = self.shards[shard]
-            path = self.path / expected.name
-            file = self._files[shard] = StoreFile(path)
-            if file.counts.graphs != expected.graphs:
-                raise InputError(
-                    path,
-                    f"holds {file.counts.graphs} graphs, the manifest says {expected.graphs}",
-                )
+        if shard in self._open:
+            self._open.move_to_end(shard)
+            return self._open[shard]
+        expected = self.shards[shard]
+        path = self.path / expected.name
+        file = StoreFile(path)
+        if file.counts.graphs != expected.graphs:
+            raise InputError(
+                path, f"holds {file.counts.graphs} graphs, the manifest says {expected.graphs}"
+            )
+        self._open[shard] = file
+        if len(self._open) > _MOST_OPEN:
+            _, unused = self._open.popitem(last=False)
+            unused.close()
         return file
 
     def _all_files(self) -> Iterator[StoreFile]:
-        return (self._file(shard) for shard in range(len(self._files)))
+        return (self._file(shard) for shard in range(len(self._first) - 1))
 
 
 def read_store_graph(path: Path, index: int | None = None) -> Graph:

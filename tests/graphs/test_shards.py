@@ -549,3 +549,17 @@ def test_offsets_that_fall_are_reported(tmp_path: Path) -> None:
     with h5py.File(path, "r+") as file:
         file["row_offsets"][5] = 90
     assert any("row_offsets" in fault and "rise" in fault for fault in check_store(path))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
+def test_few_of_many_shards_are_open_at_a_time(tmp_path):
+    graphs = [erdos_renyi(n, 0.4, n) for n in range(3, 23)]
+    write_shards(tmp_path / "many", graphs, 1)
+    with GraphStore(tmp_path / "many") as store:
+        assert store.nodes.tolist() == [graph.n for graph in graphs]
+        for index in (7, 0, 19, 7, 3, 11, 0, 7, 12, 1):
+            assert_same(store.read(index), graphs[index])
+            held = [
+                str(link.readlink()) for link in Path("/proc/self/fd").iterdir() if link.exists()
+            ]
+            assert len([path for path in held if path.startswith(str(tmp_path))]) <= 4
