@@ -1,9 +1,11 @@
+from argparse import Namespace
 from pathlib import Path
 from signal import Signals
 
 import numpy as np
 import pytest
 
+from ogg_hpc.cli.options import memory_of_rank
 from ogg_hpc.errors import SettingsError, StoppedError
 from ogg_hpc.graphs.building.build import build_store
 from ogg_hpc.graphs.families import parse_family
@@ -165,3 +167,12 @@ def test_an_error_of_any_rank_is_one_for_all(comm, folder):
             write_folder(comm, text, folder / "set")
         assert found.value.collective
     assert not (folder / "g.h5").exists()
+
+
+def test_ranks_of_unlike_hosts_agree_on_their_memory(comm, monkeypatch):
+    # How much is exchanged at a time depends on it.
+    host = (16 - comm.rank) << 30
+    monkeypatch.setattr("ogg_hpc.runtime.resources.usable_memory_bytes", lambda: host)
+    least = (17 - comm.size) << 30
+    assert memory_of_rank(Namespace(memory=None), comm) == least // 2 // comm.local_size
+    assert memory_of_rank(Namespace(memory=1 << 20), comm) == 1 << 20

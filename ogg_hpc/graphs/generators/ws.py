@@ -54,7 +54,7 @@ class WattsStrogatzEdges(RandomEdges):
     """The edges of `watts_strogatz` in blocks, in the order in which they are rewired.
 
     Each choice depends on all before: who makes a block replays them. While it does, it holds
-    about 17 bytes for each rewired edge and 1 for each other, thereafter 4 for each rewired one.
+    about 18 bytes for each rewired edge and 1 for each other, thereafter 4 for each rewired one.
     Parameters are those of `watts_strogatz`, and the number of edges of a block.
     """
 
