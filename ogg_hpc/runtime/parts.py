@@ -99,14 +99,6 @@ class Parts:
         """Return the file of a part."""
         return self.folder / f"{name}.npz"
 
-    def scratch(self, name: str) -> Path:
-        """Return a file for what cannot be a part, such as one that is appended to.
-
-        Unlike a part, it is gone when the job is started again. Ranks that write choose
-        different names.
-        """
-        return self.folder / f".{name}.scratch"
-
     def has(self, name: str) -> bool:
         """Whether a part is there and intact; one that this object has not written is read."""
         if name not in self._intact and self._is_intact(name):
@@ -246,7 +238,7 @@ def _locate(path: Path, member: str) -> PartArray:
 
 
 def _remove_hidden(folder: Path) -> None:
-    """Remove what killed ranks had begun and their scratch files, which alone are hidden."""
+    """Remove what killed ranks had begun: temporary files, which alone are hidden."""
     for path in folder.glob(".*"):
         with suppress(OSError):
             path.unlink()

@@ -66,7 +66,6 @@ def test_what_was_only_begun_is_removed(tmp_path):
     begun = [
         temporary_name(parts.path("two")),
         parts.folder / f".three.{dead.pid}.part.npz",
-        parts.scratch("letters"),
         tmp_path / f".a.{dead.pid}.part.h5",
     ]
     others = [tmp_path / f".b.{dead.pid}.part.h5", tmp_path / f".a.{dead.pid}.part.txt"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +24,7 @@ from ogg_hpc.graphs.building.ranges import (
 from ogg_hpc.graphs.building.rows import Summary
 from ogg_hpc.graphs.building.runs import Run, run_name, sort_blocks
 from ogg_hpc.graphs.names import Names
-from ogg_hpc.graphs.store_format import StoreCounts, StoreKind, checked_attributes
+from ogg_hpc.graphs.store_format import Attributes, StoreCounts, StoreKind, checked_attributes
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.parts import Parts
 
@@ -43,7 +42,7 @@ class Built:
     self_loops, duplicates : int
         Edges dropped as self loops and merged as repeated, as `Graph` counts them.
     reversed_pairs : int
-        Pairs of nodes u < v for which both (u, v) and (v, u) were given.
+        Edges that were given in both directions, as `Graph` counts them.
     looped : int
         Nodes that had a self loop.
     isolated : int
@@ -75,7 +74,7 @@ def build_store(
     directed: bool | None = False,
     matrix: bool = False,
     weighted: bool = False,
-    attributes: Mapping[str, Any] | None = None,
+    attributes: Attributes | None = None,
     report: Callable[[int, int], None] | None = None,
 ) -> Built:
     """Write the graph of all blocks to a store, whole or not at all (collective).
@@ -130,8 +129,8 @@ def build_store(
     InputError
         The disk is full, or a file cannot be written.
     """
-    check_size(n)
-    attributes = checked_attributes(attributes or {})
+    comm.on_all(lambda: check_size(n))
+    provenance = comm.on_all(lambda: checked_attributes(attributes or {}))
     progress = _Progress(report)
     arcs_only = directed is not False
     bounds = _sort(
@@ -167,7 +166,7 @@ def build_store(
         "reversed_pairs": [built.reversed_pairs],
     }
     arrays = {name: np.array(values, dtype=np.int64) for name, values in small.items()}
-    comm.on_root(lambda: assemble(Path(output), kind, counts, columns, arrays, parts, attributes))
+    comm.on_root(lambda: assemble(Path(output), kind, counts, columns, arrays, parts, provenance))
     return built
 
 
