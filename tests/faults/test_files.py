@@ -14,8 +14,10 @@ import pytest
 import scipy.sparse
 
 from ogg_hpc.errors import InputError
+from ogg_hpc.graphs.conversion.convert import convert
+from ogg_hpc.graphs.conversion.request import Request
 from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
-from ogg_hpc.graphs.shards import GraphStore, read_store_graph, write_store
+from ogg_hpc.graphs.shards import GraphStore, check_store, read_store_graph, write_store
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import load_train_settings
@@ -262,3 +264,18 @@ def test_a_store_that_somebody_writes_is_refused(ogg, tmp_path, flushed):
             code, _, errors = ogg(*command)
             assert (code, errors.count("\n")) == (2, 1), errors
             assert str(path) in errors
+
+
+def test_a_conversion_that_filled_the_disk_goes_on_when_there_is_room(tmp_path):
+    source = tmp_path / "edges.txt"
+    pairs = np.random.default_rng(1).integers(0, 5000, (30_000, 2))
+    source.write_text("".join(f"{u} {v}\n" for u, v in pairs.tolist()))
+    with mounted(tmp_path / "small", "size=256k") as folder:
+        request = Request(source, folder / "graph.h5", piece_bytes=1 << 14)
+        with pytest.raises(InputError, match="No space left on device"):
+            convert(Communicator(), request, memory=1 << 28)
+        assert list(folder.glob(".graph.h5.parts/piece-*"))
+        subprocess.run(["mount", "-o", "remount,size=64m", folder], check=True)
+        convert(Communicator(), request, memory=1 << 28)
+        assert check_store(request.output) == []
+        assert [path.name for path in folder.iterdir()] == ["graph.h5"]
