@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.graphs.building import ranges
 from ogg_hpc.graphs.building.build import build_store
 from ogg_hpc.graphs.building.edges import ConflictingEdgesError, Edges
 from ogg_hpc.graphs.building.keys import MOST_NODES
@@ -198,6 +199,25 @@ def test_an_edge_that_is_repeated_for_ever_is_one_edge(tmp_path):
     sources, targets = np.full(100_000, 2), np.full(100_000, 1)
     built = build(ALONE, tmp_path / "a.h5", 4, Edges(sources, targets), block=10_000)
     assert_is_the_store_of(tmp_path / "a.h5", built, Graph.from_edges(4, sources, targets))
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_no_order_of_the_edges_fills_the_memory(tmp_path, monkeypatch, ordered):
+    read, held = ranges._read, []
+
+    def watched(*arguments):
+        pieces = read(*arguments)
+        held.append(sum(len(keys) for piece in pieces for keys, _ in piece))
+        return pieces
+
+    monkeypatch.setattr(ranges, "_read", watched)
+    edges = random_edges(60, 200, seed=8)
+    if ordered:
+        edges = Edges(*(np.sort(ends) for ends in edges[:2]))
+    build(ALONE, tmp_path / "a.h5", 60, edges, block=40, memory=1)
+    assert len(held) > 10
+    # Ranges of 16 keys, give or take 3 for each of 5 runs.
+    assert max(held) <= 16 + 5 * 3
 
 
 def test_ids_beyond_32_bits_are_kept(tmp_path, monkeypatch):
