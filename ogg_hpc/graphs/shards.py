@@ -399,7 +399,7 @@ def check_store(path: str | Path, comm: Communicator | None = None) -> list[str]
     # Readers need no compiled code, and Numba is slow to import.
     from ogg_hpc.graphs.checking.file import file_faults
 
-    path, comm = Path(path), comm or Communicator()
+    path, comm = Path(path), comm if comm is not None else Communicator()
     if not path.is_dir():
         return file_faults(comm, path)
     try:
