@@ -26,7 +26,13 @@ from ogg_hpc.graphs.conversion.piece import (
     WiderDialectError,
 )
 from ogg_hpc.graphs.conversion.source import TextSource
-from ogg_hpc.graphs.conversion.tokens import Tokens, find_tokens, parse_integers, parse_weights
+from ogg_hpc.graphs.conversion.tokens import (
+    Tokens,
+    find_tokens,
+    parse_integers,
+    parse_weights,
+    rewrite_cells,
+)
 from ogg_hpc.graphs.readers import edgelist
 from ogg_hpc.graphs.readers.files import as_lines, with_line_feeds
 from ogg_hpc.graphs.readers.headed import check_no_header
@@ -132,6 +138,11 @@ class EdgeList:
                 comments=edgelist.COMMENTS,
             )
         plain = tokens is None
+        if tokens is None and self._separator:
+            cells = rewrite_cells(data, self._separator, edgelist.COMMENTS)
+            if cells is not None:
+                tokens = find_tokens(cells, self._columns)
+                data = data if tokens is None else cells
         if tokens is None:
             data = self._with_plain_tokens(data, block.number)
             tokens = find_tokens(data, self._columns)

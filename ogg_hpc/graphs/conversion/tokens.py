@@ -13,11 +13,15 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ogg_hpc.graphs.readers.edgelist import INNER_BLANK
 from ogg_hpc.graphs.readers.text import floats
 
 # Kinds of bytes.
 _INSIDE, _BLANK, _LINE_END, _SEPARATOR, _UNUSUAL = range(5)
-_LETTERS = {_BLANK: b" \t\r\v\f", _LINE_END: b"\n"}
+BLANKS = b" \t\r\v\f"
+_LETTERS = {_BLANK: BLANKS, _LINE_END: b"\n"}
+_NEWLINE, _QUOTE, _SPACE = b'\n" '
+_INNER = INNER_BLANK[0]
 # Powers of ten that a float64 holds exactly.
 _POWERS = np.array([float(10**i) for i in range(23)])
 _MANTISSA = 2**53
@@ -79,8 +83,6 @@ def find_tokens(
     kinds = np.full(256, _INSIDE, dtype=np.uint8)
     for kind, letters in {**_LETTERS, _SEPARATOR: separator, _UNUSUAL: unusual}.items():
         kinds[list(letters)] = kind
-    remarks = np.zeros(256, dtype=bool)
-    remarks[list(comments)] = True
     most = data.count(b"\n") + 1
     place = np.int32 if len(data) < 2**31 else np.int64
     starts, ends = np.empty(2 * most, place), np.empty(2 * most, place)
@@ -92,7 +94,7 @@ def find_tokens(
         columns,
         len(separator) > 0,
         kinds,
-        remarks,
+        _members(comments),
         starts,
         ends,
         weight_starts,
@@ -109,6 +111,28 @@ def find_tokens(
         None if edges == lines else rows[:edges],
         lines,
     )
+
+
+def rewrite_cells(data: bytes, delimiter: bytes, comments: bytes) -> bytes | None:
+    """Rewrite lines of cells as `readers.edgelist.cells_as_tokens` does, comments as blank lines.
+
+    Returns
+    -------
+    bytes or None
+        None if there is an empty cell, or a quote that is doubled or not closed.
+    """
+    written = np.empty(len(data), np.uint8)
+    size = _rewrite_cells(
+        np.frombuffer(data, np.uint8), delimiter[0], _members(BLANKS), _members(comments), written
+    )
+    return None if size < 0 else written[:size].tobytes()
+
+
+def _members(letters: bytes) -> NDArray[np.bool_]:
+    """(256,) whether each byte is one of some letters."""
+    members = np.zeros(256, dtype=bool)
+    members[list(letters)] = True
+    return members
 
 
 def parse_integers(
@@ -203,6 +227,56 @@ def _find_tokens(
             edge += 1
         line += 1
     return edge, line
+
+
+@njit(cache=True)
+def _rewrite_cells(buffer: Any, delimiter: Any, blanks: Any, remarks: Any, written: Any) -> Any:
+    """Fill `written`; return how much of it, -1 at a cell that is unusual."""
+    size = len(buffer)
+    i, end = 0, 0
+    while i < size:
+        first = i
+        while first < size and blanks[buffer[first]]:
+            first += 1
+        if first == size or buffer[first] == _NEWLINE or remarks[buffer[first]]:
+            while i < size and buffer[i] != _NEWLINE:
+                i += 1
+        while i < size and buffer[i] != _NEWLINE:
+            start, gap = end, False
+            quoted = buffer[i] == _QUOTE
+            i += quoted
+            while i < size and buffer[i] != (_QUOTE if quoted else delimiter):
+                if buffer[i] == _NEWLINE:
+                    break
+                if blanks[buffer[i]]:
+                    gap = end > start
+                else:
+                    if gap:
+                        written[end] = _INNER
+                        end += 1
+                    written[end] = buffer[i]
+                    end += 1
+                    gap = False
+                i += 1
+            if quoted:
+                if i == size or buffer[i] != _QUOTE:
+                    return -1
+                i += 1
+                if i < size and buffer[i] != delimiter and buffer[i] != _NEWLINE:
+                    return -1
+            if end == start:
+                return -1
+            if i < size and buffer[i] == delimiter:
+                i += 1
+                if i == size or buffer[i] == _NEWLINE:
+                    return -1
+                written[end] = _SPACE
+                end += 1
+        if i < size:
+            written[end] = _NEWLINE
+            end += 1
+            i += 1
+    return end
 
 
 @njit(cache=True)

@@ -1,11 +1,20 @@
 """Compiled loops over text against plain Python."""
 
+from pathlib import Path
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogg_hpc.graphs.conversion.tokens import find_tokens, parse_integers, parse_weights
-from ogg_hpc.graphs.readers.text import integers
+from ogg_hpc.errors import InputError
+from ogg_hpc.graphs.conversion.tokens import (
+    find_tokens,
+    parse_integers,
+    parse_weights,
+    rewrite_cells,
+)
+from ogg_hpc.graphs.readers.edgelist import cells_as_tokens
+from ogg_hpc.graphs.readers.text import Text, integers
 
 
 def places(tokens: list[bytes]):
@@ -44,6 +53,24 @@ def test_commas_stand_between_two_tokens_each(text):
     rows = [[cell.split() for cell in line.split(",")] for line in text.split("\n") if line.strip()]
     good = all([len(cell) for cell in row] == [1, 1] for row in rows)
     assert (found is not None) == good
+
+
+@given(st.text('ab #"\t,\n', max_size=40), st.sampled_from([",", "\t"]))
+def test_cells_are_rewritten_as_by_the_reader(content, delimiter):
+    data = content.encode()
+    found = rewrite_cells(data, delimiter.encode(), b"#")
+    text = Text(Path("-"), data)
+    text = text.without(text.starting_with(b"#"))
+    try:
+        expected = cells_as_tokens(text, delimiter).buffer.tobytes()
+    except InputError:
+        assert found is None
+        return
+    assert (found is not None) or '""' in content
+    if found is not None:
+        lines = zip(found.split(b"\n"), expected.split(b"\n"), strict=False)
+        assert all(ours.split() == theirs.split() for ours, theirs in lines)
+        assert found.count(b"\n") == data.count(b"\n")
 
 
 digits = st.text("0123456789", min_size=1, max_size=22)
