@@ -77,12 +77,10 @@ def convert(
         "reading": None if found is None else found.plan,
     }
     parts = Parts.open(comm, request.output, plan)
+    converted = None
     try:
-        converted = None
         if found is not None:
             converted = _convert_in_pieces(comm, request, found, parts, plan, memory, came)
-        if converted is None:
-            converted = comm.on_root(lambda: _convert_whole(request, came))
     except InputError as error:
         # The same input would be wrong again. After other errors, such as a full disk, the same
         # command goes on.
@@ -90,6 +88,8 @@ def convert(
             parts.remove(comm)
         raise
     parts.remove(comm)
+    if converted is None:
+        converted = comm.on_root(lambda: _convert_whole(request, came))
     return converted
 
 
