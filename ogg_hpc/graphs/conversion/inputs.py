@@ -119,8 +119,8 @@ class Input(Protocol):
             A line that is wrong; its number counts within the piece.
         WiderDialectError
             All pieces must be read anew, as `wider` says.
-        WholeFileError
-            `read_graph` must read the file.
+        DoubtError
+            A line that is wrong unless the first one is a header; `Pieces` finds out.
         """
         ...
 
@@ -179,7 +179,7 @@ class Pieces:
         ------
         OggError
             What `Input.parse` raises for the first piece that is wrong, on all ranks, with the
-            number of its line in the file.
+            number of its line in the file; `WholeFileError` in place of a doubt that is confirmed.
         """
         old: dict[int, Summary] = {}
 
@@ -247,6 +247,8 @@ def open_input(
     ------
     InputError
         A file that is damaged or not as its format wants it.
+    MissingExtraError
+        A Parquet table without PyArrow.
     """
     return comm.on_root(lambda: _open(path, format, directed))
 
