@@ -63,7 +63,7 @@ def main():
             results[kind] = {"edges": args.edges, "bytes": size, "memory": args.memory}
             results[kind] |= measure(path, args)
             path.unlink()
-    write_record(args.output, results)
+            write_record(args.output, results)
 
 
 def measure(path, args):

@@ -1,11 +1,10 @@
-"""What the subcommands of ``ogg-hpc data`` print: records, warnings, progress."""
+"""What the subcommands of ``ogg-hpc data`` print: records and warnings."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ogg_hpc.cli.options import console, print_json
@@ -48,18 +47,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-@contextmanager
-def progress(description: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Yield a function that is told how much of how much is done; draws on terminals only."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(description, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
