@@ -163,7 +163,8 @@ def end_points(path: Path, table: Any, columns: Columns) -> tuple[Any, Any]:
     Raises
     ------
     InputError
-        An empty cell, a number beyond 64 bits or text that is not UTF-8, with its row.
+        An empty cell or a NUL in a text, with its row; a number beyond 64 bits, text that is not
+        UTF-8.
     """
     source, target = (
         _column(path, table, name, "large_string" if columns.text else "int64")
@@ -205,5 +206,18 @@ def _column(path: Path, table: Any, name: str, kind: str) -> Any:
     except pyarrow.ArrowException as error:
         why = str(error).partition("\n")[0]
         raise InputError(path, f"column {name!r} cannot be read ({why})") from None
+    if kind == "large_string":
+        _check_labels(path, column, name)
     array = column.combine_chunks()
     return array if isinstance(array, pyarrow.Array) else pyarrow.concat_arrays(array.chunks)
+
+
+def _check_labels(path: Path, column: Any, name: str) -> None:
+    """Refuse texts that are no labels: empty ones, and those with a NUL, which ends strings."""
+    import pyarrow.compute as compute
+
+    empty = compute.equal(compute.binary_length(column), 0)
+    for bad, what in ((empty, "is empty"), (compute.match_substring(column, "\0"), "has a NUL")):
+        rows = np.flatnonzero(bad.to_numpy())
+        if rows.size:
+            raise InputError(path, f"column {name!r} {what} in this row", int(rows[0]) + 1)

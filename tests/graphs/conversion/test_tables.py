@@ -36,7 +36,9 @@ def write(tmp_path):
 
 
 INTEGERS = st.integers(-3, 9) | st.sampled_from([2**62, -(2**63)])
-TEXTS = st.text(max_size=3) | st.sampled_from(["007", "New York", "x" * 40])
+TEXTS = st.text(min_size=1, max_size=3).filter(lambda text: "\0" not in text) | st.sampled_from(
+    ["007", "New York", "x" * 40]
+)
 
 
 @settings(max_examples=60)
@@ -99,6 +101,8 @@ REFUSED = {
     "no rows": ({"a": pa.array([], pa.int64()), "b": pa.array([], pa.int64())}, None, "no edges"),
     "empty source": ({"a": [1, 2, None], "b": [1, 2, 3]}, 3, "column 'a' is empty"),
     "empty text": ({"a": ["x", "y", None], "b": [1, 2, 3]}, 3, "column 'a' is empty"),
+    "text without letters": ({"a": ["x", ""], "b": ["y", "z"]}, 2, "column 'a' is empty"),
+    "text with NUL": ({"a": ["x", "y"], "b": ["y", "z\0"]}, 2, "column 'b' has a NUL"),
     "empty weight": ({"a": [1, 2], "b": [1, 2], "weight": [1, None]}, 2, "'weight' is empty"),
     "weight nan": ({"a": [1, 2], "b": [1, 2], "weight": [1, np.nan]}, 2, "nan"),
     "weight text": ({"a": [1], "b": [2], "weight": ["x"]}, None, "'weight' cannot be read"),
