@@ -115,7 +115,7 @@ def write_shards(
     comm = comm if comm is not None else Communicator()
     folder = Path(folder)
     if graphs_per_shard < 1:
-        raise SettingsError(f"a shard holds at least one graph, not {graphs_per_shard}")
+        raise SettingsError(f"a shard holds at least one graph, not {graphs_per_shard}").shared()
     comm.on_root(lambda: _refuse_finished(folder))
     parts = None
     if plan is not None:
