@@ -23,4 +23,4 @@ source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/lsf/jsrun.sh
 
 cores=$((GPUS_PER_NODE * CORES_PER_GPU))
-step -n1 -a1 -g0 -c"$cores" -brs -EOMP_NUM_THREADS=1 jobscripts/convert.sh "$cores" "$@"
+step -n1 -a1 -g0 -c"$cores" -brs -EOMP_NUM_THREADS=1 jobscripts/convert_each.sh "$cores" "$@"

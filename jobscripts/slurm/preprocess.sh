@@ -23,4 +23,4 @@
 set -euo pipefail
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 
-jobscripts/convert.sh "$SLURM_CPUS_PER_TASK" "$@"
+jobscripts/convert_each.sh "$SLURM_CPUS_PER_TASK" "$@"

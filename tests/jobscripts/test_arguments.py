@@ -14,7 +14,8 @@ SCRIPTS = [
     for name in (
         *("slurm/train.sh", "slurm/evolve.sh", "slurm/scaling.sh", "slurm/solve-array.sh"),
         *("lsf/train.sh", "lsf/evolve.sh", "lsf/scaling.sh", "lsf/solve-array.sh", "lsf/solve.sh"),
-        *("lsf/preprocess.sh", "convert.sh", "install.sh"),
+        *("slurm/convert.sh", "lsf/convert.sh", "lsf/preprocess.sh"),
+        *("convert_each.sh", "install.sh"),
     )
 ]
 

@@ -28,6 +28,7 @@ ARGUMENTS = {
     "solve.sh": "graph.mtx --polish 60 --json",
     "solve-array.sh": "graphs.txt results --problem mis",
     "preprocess.sh": "stores a.mtx 'b c.mtx'",
+    "convert.sh": "'edges 1.txt.gz' 'stores/edges 1.h5' --undirected",
     "evolve.sh": "mvc-evolution runs/evolved",
 }
 

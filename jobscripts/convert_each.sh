@@ -2,7 +2,7 @@
 # Convert graphs to stores, several at a time, and check every store: the work of preprocess.sh on
 # any batch system, or by hand on one machine.
 #
-#     jobscripts/convert.sh AT_A_TIME STORES GRAPH...
+#     jobscripts/convert_each.sh AT_A_TIME STORES GRAPH...
 #
 # To change: nothing. Leaves behind: STORES/NAME.h5 for each graph, NAME being that of the file
 # without its suffixes. Stores that exist are checked only.
