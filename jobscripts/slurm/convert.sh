@@ -8,15 +8,14 @@
 # stop, and the job puts itself into the queue again, where it goes on from these parts. When a node
 # fails, Slurm does that.
 #
-# To change: nodes, ranks a node, memory a rank (the option --memory of the conversion has to be
-# less), time. Many graphs that are not large are rather work for preprocess.sh.
+# To change: nodes, ranks a node, time; the option --memory, which has to be less than what the job
+# has for each rank. Many graphs that are not large are rather work for preprocess.sh.
 # Leaves behind: OUTPUT.h5, and the output of all its parts in convert-JOB.out.
 #
 #SBATCH --job-name=convert
 #SBATCH --nodes=1
 #SBATCH --ntasks-per-node=8
 #SBATCH --cpus-per-task=1
-#SBATCH --mem-per-cpu=4G
 #SBATCH --time=01:00:00
 #SBATCH --signal=URG@120
 #SBATCH --requeue

@@ -95,7 +95,11 @@ def generate_file(
     lo, hi = (edges_in_blocks.n * rank // comm.size for rank in (comm.rank, comm.rank + 1))
     node_weights = comm.on_all(lambda: family.node_weights(0, lo, hi))
     parts = Parts.open(comm, output, {**attributes, "blocks": edges_in_blocks.count})
-    with clock("write"), progress_bar(comm, "generating", 100) as update:
+    with (
+        clock("write"),
+        parts.marked_when_stopped(comm),
+        progress_bar(comm, "generating", 100) as update,
+    ):
 
         def report(done: int, total: int) -> None:
             refuse_after(came())

@@ -15,15 +15,15 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, StoppedError
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import (
     DAMAGE,
@@ -34,6 +34,7 @@ from ogg_hpc.runtime.files import (
     write_json,
     writing,
 )
+from ogg_hpc.runtime.unfinished import leave_marker, remove_marker
 
 FORMAT = "ogg-hpc-parts/1"
 PLAN = "plan.json"
@@ -85,6 +86,7 @@ class Parts:
             with suppress(InputError):
                 if read_json(folder / PLAN, "a plan of parts") == wanted:
                     _remove_hidden(folder)
+                    remove_marker(folder)
                     return
             with writing(output):
                 if folder.exists():
@@ -163,6 +165,16 @@ class Parts:
         self._intact.discard(name)
         with suppress(OSError):
             self.path(name).unlink()
+
+    @contextmanager
+    def marked_when_stopped(self, comm: Communicator) -> Iterator[None]:
+        """Leave the marker of an unfinished run here if a signal ends the block (collective)."""
+        try:
+            yield
+        except StoppedError as error:
+            content = {"stopped": str(error)}
+            comm.on_root(lambda: leave_marker(self.folder, content))
+            raise
 
     def remove(self, comm: Communicator) -> None:
         """Remove all parts and their folder, when the output is complete (collective)."""

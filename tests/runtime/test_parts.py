@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, StoppedError
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import temporary_name
 from ogg_hpc.runtime.parts import Parts
@@ -47,6 +47,20 @@ def test_parts_belong_to_one_output(tmp_path):
     Parts.open(ALONE, tmp_path / "a.h5", PLAN).write("one", values=np.arange(5))
     assert not Parts.open(ALONE, tmp_path / "b.h5", PLAN).has("one")
     assert Parts.open(ALONE, tmp_path / "a.h5", PLAN).has("one")
+
+
+def test_a_job_that_a_signal_stops_is_marked_until_it_is_started_again(tmp_path):
+    parts = Parts.open(ALONE, tmp_path / "a.h5", PLAN)
+    marker = parts.folder / "UNFINISHED"
+    with pytest.raises(ValueError, match="wrong"), parts.marked_when_stopped(ALONE):
+        raise ValueError("wrong")
+    assert not marker.exists()
+    with pytest.raises(StoppedError), parts.marked_when_stopped(ALONE):
+        raise StoppedError("stopped by SIGURG")
+    assert "stopped by SIGURG" in marker.read_text()
+    parts.write("one", values=np.arange(5))
+    assert Parts.open(ALONE, tmp_path / "a.h5", PLAN).has("one")
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[1]", '{"format": "other/1"}'])

@@ -80,7 +80,8 @@ def convert(
     converted = None
     try:
         if found is not None:
-            converted = _convert_in_pieces(comm, request, found, parts, plan, memory, came)
+            with parts.marked_when_stopped(comm):
+                converted = _convert_in_pieces(comm, request, found, parts, plan, memory, came)
     except InputError as error:
         # The same input would be wrong again. After other errors, such as a full disk, the same
         # command goes on.
