@@ -12,7 +12,9 @@ from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.shards import Objective, SolvedGraph, check_store, write_store
 from ogg_hpc.graphs.store_format import StoreKind, dataset_types
 
-PAGE = (Path(__file__).parents[2] / "docs" / "store.md").read_text()
+ROOT = Path(__file__).parents[2]
+FIRST_PAGE = (ROOT / "README.md").read_text()
+PAGE = (ROOT / "docs" / "store.md").read_text()
 
 
 def test_its_code_reads_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,6 +41,19 @@ def test_its_code_reads_stores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     np.testing.assert_array_equal(rows["degrees"], graph.degrees[10:20])
     assert named["names"] == labels.tolist()
     np.testing.assert_array_equal(library["values"], [20, np.nan])
+
+
+def test_the_first_page_reads_a_graph_in_five_lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = barabasi_albert(40, 3, 1)
+    write_store(tmp_path / "graph.h5", [graph])
+    monkeypatch.chdir(tmp_path)
+    [block] = re.findall(r"```python\n(import h5py\n.*?)```", FIRST_PAGE, re.DOTALL)
+    known: dict[str, np.ndarray] = {}
+    exec(block, known)
+    assert len([line for line in block.splitlines() if line]) <= 5
+    np.testing.assert_array_equal(known["neighbours_of_node_5"], graph.neighbours(5))
 
 
 def test_it_names_each_dataset_with_its_type() -> None:
