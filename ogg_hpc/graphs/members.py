@@ -15,6 +15,8 @@ def is_store(path: str | Path) -> bool:
     path = Path(path)
     if path.is_dir():
         return True
+    if not path.is_file():
+        return False  # a look into a pipe would take away what whoever reads it needs
     try:
         with open(path, "rb") as stream:
             return stream.read(len(_HDF5_SIGNATURE)) == _HDF5_SIGNATURE

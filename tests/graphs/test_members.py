@@ -1,8 +1,11 @@
+import os
+
 import pytest
 
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.members import members
+from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.graphs.shards import write_shards, write_store
 
 
@@ -25,3 +28,15 @@ def test_a_store_without_graphs_is_refused(tmp_path):
     write_store(tmp_path / "store.h5", [])
     with pytest.raises(InputError, match="holds no graph"):
         members(tmp_path / "store.h5")
+
+
+def test_a_pipe_is_left_whole_to_its_reader():
+    reader, writer = os.pipe()
+    try:
+        with open(writer, "w") as stream:
+            stream.write("".join(f"{node} {node + 1}\n" for node in range(100)))
+        path = f"/dev/fd/{reader}"
+        assert members(path) == [path]
+        assert read_graph(path).m == 100
+    finally:
+        os.close(reader)

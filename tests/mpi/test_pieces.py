@@ -11,6 +11,7 @@ import pytest
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.conversion.inputs import Pieces, open_input
 from ogg_hpc.graphs.conversion.piece import WiderDialectError
+from ogg_hpc.graphs.conversion.source import PlainText
 from ogg_hpc.graphs.names import Names
 
 LINES = [f"{i * i % 97}\t{i % 31}" for i in range(200)]
@@ -122,3 +123,15 @@ def test_a_damaged_stream_is_one_error_on_all_ranks(comm, write, cut):
     with pytest.raises(InputError, match="damaged or cut off") as caught:
         read(comm, path, size=2000)
     assert caught.value.collective
+
+
+def test_a_file_that_ranks_see_in_different_sizes_is_refused(comm, tmp_path):
+    # As on hosts with a file each, or where it grows meanwhile.
+    path = tmp_path / f"of rank {comm.rank}"
+    path.write_bytes(b"1 2\n" * (100 + 100 * comm.rank))
+    source = PlainText(path, 0)
+    if comm.size == 1:
+        assert len(list(source.rounds(comm, 0, 150, lambda number: True))) == 3
+        return
+    with pytest.raises(InputError, match=f"some ranks see 400 bytes, others {400 * comm.size}"):
+        source.rounds(comm, 0, 150, lambda number: True)

@@ -72,16 +72,34 @@ class PlainText:
         """Yield this rank's next piece of the text from a line's start on (collective).
 
         See `Input.rounds`. A block is read when its `read` is called, on its rank alone.
+
+        Raises
+        ------
+        InputError
+            Ranks see files of other sizes: the file grows, or each host has its own.
         """
         origin = self._mark + start
-        with reading(self.path):
-            count = max(1, -(-(self.path.stat().st_size - origin) // size))
+        count = max(1, -(-(self._size_everywhere(comm) - origin) // size))
 
         def read(number: int) -> Callable[[], bytes]:
             low = origin + number * size
             return partial(self._lines, low, low + size, first=number == 0)
 
         return deal(comm, count, wanted, read)
+
+    def _size_everywhere(self, comm: Communicator) -> int:
+        def measure() -> int:
+            with reading(self.path):
+                return self.path.stat().st_size
+
+        sizes = comm.gather_objects(comm.on_all(measure))
+        if min(sizes) < max(sizes):
+            raise InputError(
+                self.path,
+                f"some ranks see {min(sizes)} bytes, others {max(sizes)}; put the complete file "
+                "where all ranks read the same one",
+            ).shared()
+        return sizes[0]
 
     def _lines(self, low: int, high: int, *, first: bool) -> bytes:
         """Return the lines that start in a range of bytes, at whose first byte `first` does one."""

@@ -11,6 +11,7 @@ import lzma
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -68,10 +69,11 @@ def read_blocks(path: Path) -> Iterator[bytes]:
         As for `read_bytes`, but for a file that is empty.
     """
     with reading(path), path.open("rb") as file:
-        new = _compression(file.read(_START))
-        file.seek(0)
+        start = file.read(_START)
+        new = _compression(start)
         size = _BLOCK if new is None else _COMPRESSED_BLOCK
-        blocks = iter(lambda: file.read(size), b"")
+        # Not from the start again: it may be a pipe.
+        blocks = chain([start] if start else [], iter(lambda: file.read(size), b""))
         yield from blocks if new is None else _decompress(path, blocks, new)
 
 
