@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -13,9 +14,10 @@ _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 def is_store(path: str | Path) -> bool:
     """Return whether a path is a folder of shards or an HDF5 file."""
     path = Path(path)
-    if path.is_dir():
+    # Those of `os` take a path that cannot be looked at for nothing: its reader says what is wrong.
+    if os.path.isdir(path):
         return True
-    if not path.is_file():
+    if not os.path.isfile(path):
         return False  # a look into a pipe would take away what whoever reads it needs
     try:
         with open(path, "rb") as stream:
@@ -28,7 +30,7 @@ def split_index(path: str | Path) -> tuple[Path, int | None]:
     """Split ``PATH:INDEX`` unless a file has that very name."""
     path = Path(path)
     match = re.fullmatch(r"(.+):(\d{1,18})", str(path))
-    if match is None or path.exists():
+    if match is None or os.path.exists(path):
         return path, None
     return Path(match[1]), int(match[2])
 

@@ -3,10 +3,13 @@ import os
 import pytest
 
 from ogg_hpc.errors import InputError
+from ogg_hpc.graphs.conversion.convert import convert
+from ogg_hpc.graphs.conversion.request import Request
 from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.members import members
 from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.graphs.shards import write_shards, write_store
+from ogg_hpc.runtime.communicator import Communicator
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -40,3 +43,11 @@ def test_a_pipe_is_left_whole_to_its_reader():
         assert read_graph(path).m == 100
     finally:
         os.close(reader)
+
+
+def test_a_path_that_cannot_be_looked_at_is_a_message(tmp_path):
+    path = tmp_path / ("x" * 300)
+    request = Request(path, tmp_path / "out.h5")
+    for read in (read_graph, lambda path: convert(Communicator(), request, memory=1 << 28)):
+        with pytest.raises(InputError, match="File name too long"):
+            read(path)

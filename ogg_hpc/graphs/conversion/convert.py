@@ -8,6 +8,7 @@ depends on the input alone, never on the number of ranks or on memory.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -130,7 +131,7 @@ def _convert_in_pieces(
 
 def _state(source: Path) -> list[object]:
     """Return what changes when a file does."""
-    if not source.is_file():
+    if not os.path.isfile(source):
         return [source.name]
     status = source.stat()
     return [source.name, status.st_size, status.st_mtime_ns]
@@ -156,7 +157,7 @@ def _convert_whole(request: Request, came: Came) -> Converted:
     refuse_after(came())
     read = time.perf_counter()
     attributes = {"source": source.name}
-    if source.is_file():
+    if os.path.isfile(source):
         attributes["source_sha256"] = sha256_of_file(source)
     write_store(request.output, [graph], {**attributes, **request.attributes})
     end = time.perf_counter()

@@ -19,6 +19,7 @@ A driver works like this, on all ranks alike::
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -254,7 +255,7 @@ def open_input(
 
 
 def _open(path: Path, name: str | None, directed: bool | None) -> Input | None:
-    if not path.is_file() or name not in (None, "edgelist", "matrixmarket", "parquet"):
+    if not os.path.isfile(path) or name not in (None, "edgelist", "matrixmarket", "parquet"):
         return None
     if name in (None, "parquet"):
         if is_table(path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,7 +144,7 @@ def _read_file(path: Path, name: str | None, directed: bool | None) -> Graph:
 
 
 def _is_store(path: Path) -> bool:
-    if path.is_dir():
+    if os.path.isdir(path):
         from ogg_hpc.graphs.shards import MANIFEST
 
         return (path / MANIFEST).is_file()
