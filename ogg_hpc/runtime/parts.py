@@ -2,8 +2,8 @@
 
 They lie in a hidden folder beside the output, ``.NAME.parts`` for an output ``NAME``, until the
 job is done. A job that is started again finds them and makes only the others. The name of a part
-says which part of the work it is, never which rank has made it, so that another number of ranks
-can go on.
+says which part of which work it is, never which rank has made it, so that another number of ranks
+can go on, and no job takes what one of another plan writes to the same output meanwhile.
 
 A part is an uncompressed ``.npz`` archive that appears whole or not at all. It is not brought to
 disk at once, as it can be made again: the archive's checksums tell whether it has survived.
@@ -11,6 +11,7 @@ disk at once, as it can be made again: the archive's checksums tell whether it h
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -52,8 +53,8 @@ class Parts:
         Where they lie.
     """
 
-    def __init__(self, output: Path, folder: Path) -> None:
-        self._output, self.folder = output, folder
+    def __init__(self, output: Path, folder: Path, work: str) -> None:
+        self._output, self.folder, self._work = output, folder, work
         self._intact: set[str] = set()
 
     @staticmethod
@@ -81,25 +82,26 @@ class Parts:
         folder = output.with_name(f".{output.name}.parts")
         wanted = {"format": FORMAT, "plan": json.loads(json.dumps(plan))}
 
-        def prepare() -> None:
+        def prepare() -> str:
+            work = hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()[:12]
             remove_leftovers(output.parent, output.name)
             with suppress(InputError):
                 if read_json(folder / PLAN, "a plan of parts") == wanted:
                     _remove_hidden(folder)
                     remove_marker(folder)
-                    return
+                    return work
             with writing(output):
                 if folder.exists():
                     shutil.rmtree(folder)
                 folder.mkdir(parents=True)
                 write_json(folder / PLAN, wanted)
+            return work
 
-        comm.on_root(prepare)
-        return Parts(output, folder)
+        return Parts(output, folder, comm.on_root(prepare))
 
     def path(self, name: str) -> Path:
         """Return the file of a part."""
-        return self.folder / f"{name}.npz"
+        return self.folder / f"{name}.{self._work}.npz"
 
     def has(self, name: str) -> bool:
         """Whether a part is there and intact; one that this object has not written is read."""
