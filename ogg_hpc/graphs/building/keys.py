@@ -68,16 +68,24 @@ def _keys(rows: NDArray[np.int64], columns: NDArray[np.int64], n: int) -> NDArra
 
 
 def sort_distinct(keys: Keys) -> Keys:
-    """Return the keys in order, each once; one of several weights stays once for each at least."""
+    """Return the keys in order, each once; one of several weights has its least and its largest.
+
+    Two are enough to tell a conflict, however many there are.
+    """
     values, weights = keys
     if weights is None:
         values.sort()
         return Keys(values[is_first(values)])
     order = np.argsort(values)
     values, weights = values[order], weights[order]
-    kept = is_first(values)
-    kept[1:] |= weights[1:] != weights[:-1]
-    return Keys(values[kept], weights[kept])
+    first = is_first(values)
+    if (first[1:] | (weights[1:] == weights[:-1])).all():
+        return Keys(values[first], weights[first])
+    starts = np.flatnonzero(first)
+    least, largest = np.minimum.reduceat(weights, starts), np.maximum.reduceat(weights, starts)
+    kept = np.stack([np.ones(len(starts), dtype=bool), least < largest], axis=1)
+    both = np.stack([least, largest], axis=1)
+    return Keys(np.repeat(values[starts], kept.sum(axis=1)), both[kept])
 
 
 def is_first(values: NDArray[np.uint64]) -> NDArray[np.bool_]:
