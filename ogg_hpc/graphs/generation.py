@@ -146,8 +146,8 @@ def _edges_within(family: Family, memory: int) -> RandomEdges:
     edges = family.edges(0)
     if edges.working_bytes >= memory:
         raise SettingsError(
-            f"each rank needs {edges.working_bytes / 2**20:,.0f} MiB to find out which edges this "
-            f"graph has, and may use {memory / 2**20:,.0f} MiB: raise --memory, or start fewer "
+            f"each rank needs {-(-edges.working_bytes // 2**20):,} MiB to find out which edges "
+            f"this graph has, and may use {memory // 2**20:,} MiB: raise --memory, or start fewer "
             "ranks on a node"
         )
     return edges

@@ -178,7 +178,7 @@ def _parameters(args: argparse.Namespace) -> dict[str, int | float]:
             raise SettingsError(
                 f"data generate {args.kind} does not take --{name}: {_KINDS[args.kind]}"
             )
-        if name in given and takes[name].annotation == "int" and given[name] != int(given[name]):
+        if name in given and takes[name].annotation == "int" and not isinstance(given[name], int):
             raise SettingsError(
                 f"data generate {args.kind} takes a whole number as --{name}, not {given[name]}"
             )
