@@ -67,6 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = end_job(error)
     except KeyboardInterrupt:
         code = end_job(InterruptionError("interrupted"))
+    except MemoryError as error:
+        message = str(error).rstrip(".") or "more than the host allows"
+        code = end_job(OggError(f"out of memory: {message}; use more memory or a smaller graph"))
     except BrokenPipeError:  # the reader of our output has left
         _discard_output()
         code = 0

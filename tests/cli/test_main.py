@@ -114,6 +114,26 @@ def test_reader_that_leaves_is_no_error(start_ogg, closed_pipe, arguments):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (MemoryError("Unable to allocate 7 TiB"), "Unable to allocate 7 TiB"),
+        (MemoryError(), "more than the host allows"),
+    ],
+)
+def test_a_graph_that_memory_cannot_hold_is_one_message(ogg, monkeypatch, error, reason):
+    def fail(*ignored):
+        raise error
+
+    monkeypatch.setattr("ogg_hpc.cli.data.generate.run", fail)
+    command = ("data", "generate", "er", "--nodes", 9, "--p", 0.5, "--output", "g.h5")
+    assert ogg(*command) == (
+        2,
+        "",
+        f"ogg-hpc: out of memory: {reason}; use more memory or a smaller graph\n",
+    )
+
+
 def test_bug_keeps_its_traceback(ogg, monkeypatch):
     def fail(comm):
         raise ZeroDivisionError
