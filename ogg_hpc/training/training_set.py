@@ -74,11 +74,13 @@ def make_training_set(
     """
     start = time.perf_counter()
     content = {"format": FORMAT, **json.loads(json.dumps(asdict(settings)))}
-    finished = comm.on_root(lambda: _begin(folder, settings, content))
+    finished = comm.on_root(lambda: _find(folder, settings, content))
     if finished is not None:
         return dict(finished)
     clock = Clock(comm, "generate", "solve", "write")
     solvers = comm.on_all(lambda: _Solvers(comm.alone(), settings))
+    # Settings that cannot be are not noted: corrected ones would be refused as others.
+    comm.on_root(lambda: write_json(folder / SETTINGS, content))
     total = sum(source.count for source in settings.graphs)
     with (
         progress_bar(comm, "making a training set", -(-total // comm.size)) as show,
@@ -102,10 +104,10 @@ def make_training_set(
     return record
 
 
-def _begin(
+def _find(
     folder: Path, settings: TrainingSetSettings, content: dict[str, Any]
 ) -> dict[str, Any] | None:
-    """Note the settings in the folder, or find that they are those of what is there.
+    """Find what is in the folder, which must have been made with the same settings.
 
     Returns
     -------
@@ -126,7 +128,6 @@ def _begin(
             return read_json(folder / RECORD, "record")
     elif (folder / MANIFEST).exists() or any(folder.glob("shard-*")):
         raise SettingsError(f"{folder} already holds graphs; choose another folder or delete it")
-    write_json(path, content)
     return None
 
 
