@@ -95,8 +95,10 @@ def test_a_killed_job_goes_on_where_it_was(
 
     killed = tmp_path / "killed"
     launched = [mpiexec, "-n", "2", sys.executable, *command("killed")]
+    # A shard is finished when it has been noted, a moment after it is there.
+    notes = tmp_path / ".killed.parts"
     with WatchedJob(launched, clean_environment, tmp_path) as job:
-        assert job.wait_until(lambda: len([*killed.glob("shard-*.h5")]) == 2, 300)
+        assert job.wait_until(lambda: len([*notes.glob("shard-*")]) == 2, 300)
         for pid in job.processes():
             os.kill(pid, signal.SIGKILL)
         job.wait_for_the_end(60)
