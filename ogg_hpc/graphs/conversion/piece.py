@@ -97,19 +97,12 @@ class WiderDialectError(OggError):
         Labels are text.
     """
 
-    def __init__(self, *, cells: bool = False, text: bool = False) -> None:
+    def __init__(self, cells: bool = False, text: bool = False) -> None:
         super().__init__(cells, text)
         self.cells, self.text = cells, text
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _wider, (self.cells, self.text)
-
     def __str__(self) -> str:
         return "the file is not as its first lines look"
-
-
-def _wider(cells: bool, text: bool) -> WiderDialectError:
-    return WiderDialectError(cells=cells, text=text)
 
 
 class DoubtError(OggError):
