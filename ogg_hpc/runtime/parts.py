@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import zipfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -108,6 +108,14 @@ class Parts:
         if name not in self._intact and self._is_intact(name):
             self._intact.add(name)
         return name in self._intact
+
+    def missing(self, comm: Communicator, name: Callable[[int], str], count: int) -> list[int]:
+        """Return which of the parts ``name(0)`` … ``name(count - 1)`` are not there (collective).
+
+        Each rank looks at some of them.
+        """
+        mine = [k for k in range(comm.rank, count, comm.size) if not self.has(name(k))]
+        return sorted(k for found in comm.gather_objects(mine) for k in found)
 
     def write(self, name: str, **arrays: Any) -> None:
         """Write a part, whole or not at all.

@@ -16,7 +16,7 @@ from ogg_hpc.graphs.building.columns import Column, MemoryColumn, RangeColumn, R
 from ogg_hpc.graphs.building.edges import EdgeBlocks
 from ogg_hpc.graphs.building.keys import check_size
 from ogg_hpc.graphs.building.ranges import (
-    missing_ranges,
+    range_name,
     refuse_conflict,
     sort_ranges,
     summarize_ranges,
@@ -199,7 +199,7 @@ def _sort(
 ) -> Bounds:
     """Make the key ranges that no job has finished yet; return which there are (collective)."""
     bounds = read_bounds(comm, parts)
-    if bounds is not None and not missing_ranges(comm, bounds, parts):
+    if bounds is not None and not parts.missing(comm, range_name, bounds.count):
         return bounds
     sort_blocks(comm, n, blocks, parts, weighted, progress.stage(0))
     mine = range(comm.rank, blocks.count, comm.size)

@@ -25,12 +25,6 @@ def range_name(number: int) -> str:
     return f"range-{number:06}"
 
 
-def missing_ranges(comm: Communicator, bounds: Bounds, parts: Parts) -> list[int]:
-    """Return the ranges that no job has finished yet (collective)."""
-    mine = [k for k in range(comm.rank, bounds.count, comm.size) if not parts.has(range_name(k))]
-    return sorted(number for found in comm.gather_objects(mine) for number in found)
-
-
 def sort_ranges(
     comm: Communicator,
     n: int,
@@ -68,7 +62,7 @@ def sort_ranges(
     InputError
         A run is damaged, or the disk is full.
     """
-    missing = missing_ranges(comm, bounds, parts)
+    missing = parts.missing(comm, range_name, bounds.count)
     mine = missing[
         comm.rank * len(missing) // comm.size : (comm.rank + 1) * len(missing) // comm.size
     ]

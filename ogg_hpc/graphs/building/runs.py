@@ -47,8 +47,7 @@ def sort_blocks(
     InputError
         The disk is full.
     """
-    mine = [b for b in range(comm.rank, blocks.count, comm.size) if not parts.has(run_name(b))]
-    missing = sorted(block for found in comm.gather_objects(mine) for block in found)
+    missing = parts.missing(comm, run_name, blocks.count)
     rounds = range(0, len(missing), comm.size)
     for start, block in zip_longest(rounds, missing[comm.rank :: comm.size]):
         edges = blocks.read(block)
