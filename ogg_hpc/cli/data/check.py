@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
-from ogg_hpc.cli.data.command import add_command, add_json
-from ogg_hpc.cli.options import print_json
-from ogg_hpc.errors import InputError
+from ogg_hpc.cli.data.command import add_command, add_json, check_store_path
+from ogg_hpc.cli.options import add_host_run_options, print_json, start_ranks
 
 
 def add_parser(commands: Any) -> None:
@@ -22,20 +20,17 @@ def add_parser(commands: Any) -> None:
         "fails",
         "train/",
     )
-    parser.set_defaults(parallel=True)
     parser.add_argument("path", metavar="PATH", help="an HDF5 file or a folder of shards")
     add_json(parser)
+    add_host_run_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Verify a store on all ranks; return 0 if it is sound, else 2."""
-    from ogg_hpc.graphs.members import is_store
+    comm = start_ranks(args)
     from ogg_hpc.graphs.shards import check_store
-    from ogg_hpc.runtime.launch import start
 
-    comm = start("cpu")
-    if comm.on_root(lambda: Path(args.path).exists() and not is_store(args.path)):
-        raise InputError(args.path, "is no store of graphs; data convert makes one of it").shared()
+    comm.on_root(lambda: check_store_path(args.path))
     faults = check_store(args.path, comm)
     if comm.rank == 0:
         _tell(args, faults)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.errors import SettingsError
+from ogg_hpc.errors import InputError, SettingsError
 
 FILE_SUFFIXES = (".h5", ".hdf5")
 
@@ -31,6 +31,20 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object (default: a table)"
     )
+
+
+def check_store_path(path: str) -> None:
+    """Refuse a file that is no store where one is wanted; one that is missing has its own message.
+
+    Raises
+    ------
+    InputError
+        It is a file of another kind.
+    """
+    from ogg_hpc.graphs.members import is_store
+
+    if Path(path).exists() and not is_store(path):
+        raise InputError(path, "is no store of graphs; data convert makes one of it")
 
 
 def check_suffix(output: Path) -> None:

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogg_hpc.cli.data.command import add_command, add_json, check_suffix
+from ogg_hpc.cli.data.command import add_command, add_json, check_store_path, check_suffix
 from ogg_hpc.cli.options import console, print_json
 from ogg_hpc.errors import InputError, SettingsError
 
@@ -52,7 +52,6 @@ def add_parser(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Renumber one graph; return 0."""
-    from ogg_hpc.graphs.members import is_store
     from ogg_hpc.graphs.ordering import check_order
     from ogg_hpc.graphs.reordering import reorder
     from ogg_hpc.graphs.row_block import check_balance
@@ -63,8 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if args.parts < 1:
         raise SettingsError(f"--parts must be at least 1, not {args.parts}")
     check_suffix(args.output)
-    if Path(args.input).exists() and not is_store(args.input):
-        raise InputError(args.input, "is no store of graphs; data convert makes one of it")
+    check_store_path(args.input)
     with GraphStore(args.input) as store:
         if len(store) != 1:
             raise InputError(args.input, f"holds {len(store)} graphs; expected a store of one")
