@@ -1,0 +1,1 @@
+"""Graph embedding: samplers draw pairs of nodes, strategies train vectors on them."""
