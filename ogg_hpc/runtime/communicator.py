@@ -206,6 +206,43 @@ class Communicator:
         )
         return result, received
 
+    def start_sendrecv(self, array: Any, to: int, rows: int, source: int) -> Callable[[], Any]:
+        """Begin to send rows to one rank while others come from another, as in a ring.
+
+        Counted as ``sendrecv``, with the seconds of its beginning and its end. One at a time may
+        be under way.
+
+        Parameters
+        ----------
+        array
+            (k, ...) rows to send, which must stay as they are until the end.
+        to, source
+            The ranks.
+        rows
+            Number of rows that come, of the shape and dtype of those sent.
+
+        Returns
+        -------
+        callable
+            Waits for the end and returns the rows that have come.
+        """
+        start = time.perf_counter()
+        shape = (rows, *array.shape[1:])
+        send, receive, path = self._buffers(array, shape, "leaving", "arriving")
+        finish = self._start_sendrecv(send, to, receive, source)
+        sent = 0 if to == self.rank else array.nbytes
+        begun = time.perf_counter() - start
+
+        def wait() -> Any:
+            start = time.perf_counter()
+            with self._waiting("sendrecv"):
+                finish()
+            result = self._delivered(receive, path)
+            self._count("sendrecv", sent, path, start, begun)
+            return result
+
+        return wait
+
     def broadcast(self, array: Any, root: int = 0) -> Any:
         """Return the root's array on every rank; the others pass one of equal shape and dtype."""
         sent = array.nbytes * (self.size - 1) // self.size
@@ -368,35 +405,46 @@ class Communicator:
         move: Callable[[Any, Any], None],
     ) -> Any:
         start = time.perf_counter()
+        send, receive, path = self._buffers(array, shape)
+        with self._waiting(name):
+            move(send, receive)
+        result = self._delivered(receive, path)
+        self._count(name, sent, path, start)
+        return result
+
+    def _buffers(
+        self, array: Any, shape: tuple[int, ...], send: str = "send", receive: str = "receive"
+    ) -> tuple[Any, Any, str]:
+        """Return what MPI sends, where it receives, and the path that the bytes take."""
         device = self.device
         on_host = isinstance(array, np.ndarray)
         xp = np if on_host else device.xp
         array = xp.ascontiguousarray(array)
         if on_host or self.gpu_aware:
-            path = "host" if on_host else "device"
             result = xp.empty(shape, array.dtype)
             if not on_host:
                 device.synchronize()
-            with self._waiting(name):
-                move(array, result)
-        else:
-            path = "staged"
-            send = self._staged("send", array.shape, array.dtype)
-            receive = self._staged("receive", shape, array.dtype)
-            device.synchronize()
-            device.to_host(array, out=send)
-            with self._waiting(name):
-                move(send, receive)
-            result = device.from_host(receive)
-            # The next call overwrites the staging buffer, so the copy must have left it.
-            device.synchronize()
+            return array, result, "host" if on_host else "device"
+        staged = self._staged(send, array.shape, array.dtype)
+        device.synchronize()
+        device.to_host(array, out=staged)
+        return staged, self._staged(receive, shape, array.dtype), "staged"
+
+    def _delivered(self, receive: Any, path: str) -> Any:
+        if path != "staged":
+            return receive
+        result = self.device.from_host(receive)
+        # The next call overwrites the staging buffer, so the copy must have left it.
+        self.device.synchronize()
+        return result
+
+    def _count(self, name: str, sent: int, path: str, start: float, before: float = 0.0) -> None:
         count = self.counts.setdefault(name, CollectiveCount())
         count.calls += 1
         count.bytes += sent
-        count.seconds += (end := time.perf_counter()) - start
+        count.seconds += before + (end := time.perf_counter()) - start
         self.trace.add("collective", name, start, end, bytes=sent, path=path)
         count.path = path
-        return result
 
     def _staged(self, use: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
         nbytes = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
@@ -428,6 +476,12 @@ class Communicator:
 
     def _broadcast(self, send: Any, receive: Any, root: int) -> None:
         receive[...] = send
+
+    def _start_sendrecv(
+        self, send: Any, to: int, receive: Any, source: int
+    ) -> Callable[[], object]:
+        receive[...] = send
+        return lambda: None
 
     def _exchange_counts(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
         return counts
@@ -545,6 +599,16 @@ class MPICommunicator(Communicator):
     ) -> None:
         with self._row_type(send) as row:
             self._mpi.Alltoallv([send, (counts, None), row], [receive, (received, None), row])
+
+    def _start_sendrecv(
+        self, send: Any, to: int, receive: Any, source: int
+    ) -> Callable[[], object]:
+        with self._row_type(send) as row:  # MPI keeps a freed type until its messages are done
+            requests = [
+                self._mpi.Irecv([receive, len(receive), row], source),
+                self._mpi.Isend([send, len(send), row], to),
+            ]
+        return lambda: self._MPI.Request.Waitall(requests)
 
     def _reduce_scatter(self, send: Any, receive: Any, counts: Counts) -> None:
         # Reductions take elements, not rows; too many are cut along the columns, which all

@@ -90,6 +90,18 @@ def test_alltoallv_delivers_rows_in_the_order_of_their_senders(comm, tail, dtype
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("step", [1, -1])
+def test_sendrecv_moves_rows_round_a_ring(comm, step, tail, dtype):
+    counts = uneven_counts(comm)
+    arrays = inputs(comm, [(count, *tail) for count in counts], dtype)
+    to, source = (comm.rank + step) % comm.size, (comm.rank - step) % comm.size
+    wait = comm.start_sendrecv(arrays[comm.rank], to, counts[source], source)
+    comm.allreduce(np.ones(1))  # other work meanwhile
+    np.testing.assert_array_equal(wait(), arrays[source], strict=True)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (5,), (2, 3), (0,)])
 def test_broadcast_hands_out_the_roots_array(comm, shape, dtype):
     root = comm.size - 1
@@ -204,6 +216,7 @@ def test_bytes_are_those_of_bandwidth_optimal_algorithms(comm):
     part.reduce_scatter(all_rows, [rows] * P)
     part.alltoallv(all_rows, [rows] * P)
     part.broadcast(all_rows)
+    part.start_sendrecv(mine, (part.rank + 1) % P, rows, (part.rank - 1) % P)()
     report = part.report()
     n = all_rows.nbytes
     assert {name: count["bytes"] for name, count in report.items()} == {
@@ -212,6 +225,7 @@ def test_bytes_are_those_of_bandwidth_optimal_algorithms(comm):
         "reduce_scatter": n * (P - 1) // P,
         "alltoallv": n * (P - 1) // P,
         "broadcast": n * (P - 1) // P,
+        "sendrecv": mine.nbytes if P > 1 else 0,
     }
     assert report["allgatherv"]["calls"] == 2
     assert {count["path"] for count in report.values()} == {"host"}
