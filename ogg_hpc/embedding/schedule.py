@@ -1,0 +1,39 @@
+"""The size of each batch and of its step."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.embedding.settings import EmbedSettings
+
+
+def learning_rates(
+    settings: EmbedSettings, batches: NDArray[np.int64], total: int
+) -> NDArray[np.float64]:
+    """Return the step sizes of batches, which fall linearly over a run.
+
+    Parameters
+    ----------
+    settings
+        Of the run.
+    batches : (b,) int
+        Which batches, counted over all epochs.
+    total
+        How many batches the run has.
+    """
+    start, end = settings.learning_rate, settings.learning_rate_end
+    return start + (end - start) * np.asarray(batches) / max(total, 1)
+
+
+def batch_items(settings: EmbedSettings, pairs_per_item: float) -> int:
+    """Return how many items a batch takes: as many as give `batch_pairs`, but at least one.
+
+    Parameters
+    ----------
+    settings
+        Of the run.
+    pairs_per_item
+        Expected pairs of an item of the sampler.
+    """
+    return max(1, round(settings.batch_pairs / pairs_per_item))
