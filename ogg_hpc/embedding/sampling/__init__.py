@@ -1,0 +1,1 @@
+"""Samplers: what pairs of nodes an embedding learns from."""
