@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.hdf5_attributes import checksum_of
 from ogg_hpc.graphs.store_file import Dropped, StoreFile
 from ogg_hpc.graphs.store_format import (
     VERSION,
     Attributes,
     StoreCounts,
     StoreKind,
-    checksum_of,
     refuse_other_version,
 )
 from ogg_hpc.graphs.store_output import Objective, SolvedGraph, write_store

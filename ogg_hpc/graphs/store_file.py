@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph, Labels
+from ogg_hpc.graphs.hdf5_attributes import check_attributes, open_hdf5, read_attributes
 from ogg_hpc.graphs.store_format import (
     CHUNK_BYTES,
     FORMAT,
     StoreCounts,
     StoreKind,
-    checksum_of,
     dataset_types,
     objective_datasets,
     provenance_of,
@@ -49,17 +49,7 @@ class StoreFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._datasets: dict[str, h5py.Dataset] = {}
-        try:
-            # A finished file is never written again, and locks fail on some file systems.
-            self.file = h5py.File(path, "r", locking=False, rdcc_nbytes=8 * CHUNK_BYTES)
-        except FileNotFoundError:
-            raise InputError(path, "no such file") from None
-        except OSError as error:
-            if "unable to lock file" in str(error):  # the variable has been set, and counts more
-                message = "is locked; finished stores need no locks: HDF5_USE_FILE_LOCKING=FALSE"
-            else:
-                message = f"is no intact HDF5 file ({error})"
-            raise InputError(path, message) from error
+        self.file = open_hdf5(path, rdcc_nbytes=8 * CHUNK_BYTES)
         try:
             self._open()
         except BaseException:
@@ -67,15 +57,11 @@ class StoreFile:
             raise
 
     def _open(self) -> None:
-        try:
-            stored = {name: _plain(value) for name, value in self.file.attrs.items()}
-        except (OSError, RuntimeError, KeyError, ValueError) as error:
-            raise InputError(self.path, f"its attributes are damaged ({error})") from error
+        stored = read_attributes(self.file, self.path)
         if stored.get("format") != FORMAT:
             raise InputError(self.path, f"is an HDF5 file but no graph store of format {FORMAT!r}")
         refuse_other_version(self.path, stored.get("version"))
-        if stored.pop("checksum", None) != checksum_of(stored):
-            raise InputError(self.path, "its attributes are damaged or were edited")
+        stored = check_attributes(stored, self.path)
         self.version = int(stored["version"])
         try:
             self.counts = StoreCounts(*(int(stored[name]) for name in StoreCounts._fields))
@@ -204,12 +190,6 @@ class StoreFile:
                 raise InputError(self.path, f"a label is not UTF-8 ({error})") from error
             return np.array(names, dtype=np.str_)
         return None
-
-
-def _plain(value: Any) -> Any:
-    """Return the value of an attribute as Python's own kind; files from before have strings."""
-    plain = value.item() if isinstance(value, np.generic) else value
-    return plain.decode() if isinstance(plain, bytes) else plain
 
 
 def bad_chunks(dataset: h5py.Dataset, lo: int, hi: int) -> Iterator[int]:

@@ -30,8 +30,6 @@ Finished files never change, so that readers need no locks. Equal content gives 
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +40,7 @@ import numpy as np
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.hdf5_attributes import write_attributes
 
 FORMAT = "ogg-hpc-graphs"
 VERSION = 2
@@ -217,15 +216,7 @@ def write_header(
         "problems": ",".join(problems),
         **dict(sorted(attributes.items())),
     }
-    # HDF5 keeps checksums of its own metadata, but not of the values of attributes.
-    for name, value in {**header, "checksum": checksum_of(header)}.items():
-        # Of fixed length: others lie in a heap without checksums, and HDF5 reads some
-        # damaged heaps for ever.
-        if isinstance(value, str):
-            text = value.encode()
-            file.attrs.create(name, text, dtype=h5py.string_dtype("utf-8", max(1, len(text))))
-        else:
-            file.attrs[name] = value
+    write_attributes(file, header)
 
 
 def checked_attributes(attributes: Attributes) -> dict[str, str | int | float | bool]:
@@ -250,11 +241,6 @@ def checked_attributes(attributes: Attributes) -> dict[str, str | int | float | 
 def provenance_of(header: Mapping[str, Any]) -> dict[str, Any]:
     """Return what `checked_attributes` gave, from all attributes of a file."""
     return {name: value for name, value in header.items() if name not in _RESERVED}
-
-
-def checksum_of(content: Mapping[str, Any]) -> str:
-    """Return the SHA-256 of a mapping, whatever the order of its keys."""
-    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def refuse_other_version(path: Path, version: Any) -> None:
