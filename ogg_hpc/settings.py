@@ -8,6 +8,7 @@ them (an array of tables).
 from __future__ import annotations
 
 import difflib
+import json
 import re
 import tomllib
 import types
@@ -133,6 +134,19 @@ def describe(kind: type[Any], prefix: str = "") -> Iterator[tuple[str, str, str]
         else:
             default = "" if entry.default is MISSING else repr(entry.default)
             yield prefix + entry.name, default, entry.metadata.get("help", "")
+
+
+def differences(own: Any, found: Any, key: str = "") -> Iterator[str]:
+    """Yield a text on each plain value found that is not the one asked for."""
+    if isinstance(own, dict) and isinstance(found, dict):
+        for name in dict.fromkeys([*own, *found]):
+            inner = f"{key}.{name}" if key else name
+            yield from differences(own.get(name), found.get(name), inner)
+    elif isinstance(own, list) and isinstance(found, list) and len(own) == len(found):
+        for i, values in enumerate(zip(own, found, strict=True)):
+            yield from differences(*values, f"{key}[{i}]")
+    elif own != found:
+        yield f"{key} = {json.dumps(found)}, not {json.dumps(own)}"
 
 
 class _KeyError(SettingsError):

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
-from signal import Signals
 from typing import Any
 
-import numpy as np
 import torch
 
-from ogg_hpc.errors import SettingsError, StoppedError
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.problems.registry import problem_by_name
+from ogg_hpc.runtime.boundary import MAX_REQUEUES, Boundary
 from ogg_hpc.runtime.clock import Clock, over_ranks
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.runtime.environment import commit, describe, hosts, versions
-from ogg_hpc.runtime.log import LOG, log_to, say
+from ogg_hpc.runtime.environment import commit, hosts, versions
+from ogg_hpc.runtime.log import log_to, say
 from ogg_hpc.runtime.on_root import OnRoot
 from ogg_hpc.runtime.progress import progress_bar
-from ogg_hpc.runtime.unfinished import leave_marker
+from ogg_hpc.runtime.run_folder import LOG_FILE, describe_start
+from ogg_hpc.runtime.signals import Came, none_came
 from ogg_hpc.training.evolution import EvolutionLearner
-from ogg_hpc.training.folder import BEST, LAST, LOG_FILE, Progress, RunFolder, Saved, lasting
+from ogg_hpc.training.folder import BEST, LAST, Progress, Saved, TrainingFolder, lasting
 from ogg_hpc.training.learner import Learner
 from ogg_hpc.training.q_learning import QLearner
 from ogg_hpc.training.settings import TrainSettings
@@ -34,7 +32,6 @@ METHODS: dict[str, Callable[[Communicator, TrainSettings], Learner]] = {
     "q-learning": QLearner,
     "evolution": EvolutionLearner,
 }
-MAX_REQUEUES = 100
 
 
 @contextmanager
@@ -54,7 +51,7 @@ def train(
     folder: Path,
     *,
     resume: bool = False,
-    stop: Callable[[], Signals | None] = lambda: None,
+    stop: Came = none_came,
     max_requeues: int = MAX_REQUEUES,
 ) -> dict[str, Any]:
     """Train a policy (collective).
@@ -93,14 +90,14 @@ def train(
     """
     start = time.perf_counter()
     method = comm.on_all(lambda: _method(settings))
-    files = OnRoot(comm, lambda: RunFolder(folder, settings))
+    files = OnRoot(comm, lambda: TrainingFolder(folder, settings))
     if resume:
-        finished = files.do(RunFolder.finished)
+        finished = files.do(TrainingFolder.finished)
         if finished is not None:
             say(comm, f"{folder} is finished at step {settings.steps}: nothing to do")
             return dict(finished)
     else:
-        files.do(RunFolder.check_new)
+        files.do(TrainingFolder.check_new)
     with log_to(comm, folder / LOG_FILE):
         clock = Clock(comm, "setup", "evaluate", "checkpoint")
         with clock("setup"):
@@ -109,9 +106,10 @@ def train(
         try:
             with clock("setup"):
                 run.begin(resume)
+            boundary = run.boundary(stop, max_requeues)
             with progress_bar(comm, "training", settings.steps) as show:
                 for step in range(run.progress.step, settings.steps + 1):
-                    run.boundary(step, stop, max_requeues)
+                    boundary.reached(step, due=run.checkpoint_due(step))
                     run.evaluate_when_due(step)
                     if step < settings.steps:
                         show(step + 1, run.advance(step))
@@ -129,7 +127,7 @@ class _Run:
         comm: Communicator,
         settings: TrainSettings,
         learner: Learner,
-        files: OnRoot[RunFolder],
+        files: OnRoot[TrainingFolder],
         start: float,
         clock: Clock,
     ) -> None:
@@ -158,8 +156,8 @@ class _Run:
         self._files.do(lambda files: files.open(saved))
         if progress is not None:
             self._take_up(progress, saved)
-        self._note_start()
-        self._saved_step, self._saved_at = self.progress.step, time.monotonic()
+        start = describe_start(self._comm, self.progress.step)
+        self._files.do(lambda files: files.add_start(start))
 
     def _take_up(self, progress: Progress, saved: Saved | None) -> None:
         learner = self._learner
@@ -176,76 +174,38 @@ class _Run:
         progress.groups = learner.groups
         self.progress = progress
 
-    def _note_start(self) -> None:
-        """Keep where the run was started, or started again: it may be elsewhere each time."""
-        about = describe(self._comm)
-        del about["ranks"]  # there may be thousands
-        for warning in about["warnings"] if self._comm.rank == 0 else ():
-            LOG.warning("warning: %s", warning)
-        start = {
-            "time": datetime.now(UTC).isoformat(timespec="seconds"),
-            "command": sys.argv,
-            "step": self.progress.step,
-            "device": self._comm.device.name,
-            "gpu": self._comm.device.gpu(),
-            **about,
-        }
-        self._files.do(lambda files: files.add_start(start))
+    def boundary(self, stop: Came, max_requeues: int) -> Boundary:
+        """Return what writes checkpoints and stops the run."""
+        folder = self._files.do(lambda files: files.path)
+        return Boundary(
+            self._comm,
+            self._files,
+            self.progress,
+            self._save,
+            steps=self._settings.steps,
+            minutes=self._settings.output.checkpoint_minutes,
+            stop=stop,
+            max_requeues=max_requeues,
+            resume=f"ogg-hpc train --resume {folder}",
+        )
 
-    def boundary(self, step: int, stop: Callable[[], Signals | None], max_requeues: int) -> None:
-        """Before a step, write a checkpoint if one is due, and stop if a rank was asked to."""
-        number, due = self._comm.agree(np.array([stop() or 0, self._due(step)], np.int64))
-        output, steps = self._settings.output, self._settings.steps
-        if step > self._saved_step:
-            due = due or step % output.checkpoint_every == 0 or step == steps
-        if not number and not due:
-            return
-        with self._clock("checkpoint"):
-            if number:
-                self._stop(step, Signals(number), max_requeues)
-            else:
-                self._save(step)
-
-    def _due(self, step: int) -> bool:
-        """Return on rank 0 whether a checkpoint is due by its clock, or to tell of a failure."""
-        files, minutes = self._files.value, self._settings.output.checkpoint_minutes
-        if files is None:
-            return False
-        since = time.monotonic() - self._saved_at
-        late = minutes > 0 and step > self._saved_step and since >= 60 * minutes
-        return late or files.metrics.failure is not None
+    def checkpoint_due(self, step: int) -> bool:
+        """Return whether a checkpoint belongs before a step, whatever the clock says."""
+        every, steps = self._settings.output.checkpoint_every, self._settings.steps
+        return step % every == 0 or step == steps
 
     def _save(self, step: int) -> None:
         self.progress.step = step
         self.progress.seconds = self._elapsed()
-        self.progress.first_objectives = self._learner.evaluation.first_objectives()
-        state = self._learner.state()
+        with self._clock("checkpoint"):
+            self.progress.first_objectives = self._learner.evaluation.first_objectives()
+            state = self._learner.state()
 
-        def write(files: RunFolder) -> None:
-            assert state is not None
-            files.commit(self.progress, state)
+            def write(files: TrainingFolder) -> None:
+                assert state is not None
+                files.commit(self.progress, state)
 
-        self._files.do(write)
-        self._saved_step, self._saved_at = step, time.monotonic()
-
-    def _stop(self, step: int, signal: Signals, max_requeues: int) -> None:
-        requeues = self.progress.signal_stops
-        self.progress.signal_stops += 1
-        self._save(step)
-        steps, again = self._settings.steps, requeues < max_requeues
-        content = {"step": step, "steps": steps, "signal": signal.name, "requeues": requeues}
-
-        def tell(files: RunFolder) -> Path:
-            if again:
-                leave_marker(files.path, content)
-            return files.path
-
-        folder = self._files.do(tell)
-        limit = "" if again else f" after {requeues} of {max_requeues} requeues (--max-requeues)"
-        raise StoppedError(
-            f"stopped by {signal.name} at step {step} of {steps}{limit}: "
-            f"resume with ogg-hpc train --resume {folder}"
-        ).shared()
+            self._files.do(write)
 
     def evaluate_when_due(self, step: int) -> None:
         """Evaluate the policy on held-out graphs, and keep it if none was better."""
@@ -309,7 +269,7 @@ class _Run:
         return record
 
     def _save_policy(self, name: str, step: int) -> None:
-        def write(files: RunFolder) -> None:
+        def write(files: TrainingFolder) -> None:
             training = {
                 "settings": asdict(self._settings),
                 "step": step,

@@ -31,7 +31,7 @@ from ogg_hpc.runtime.files import read_json, write_json
 from ogg_hpc.runtime.progress import progress_bar
 from ogg_hpc.search.methods import Method, Search, exact_method
 from ogg_hpc.search.settings import SolveSettings
-from ogg_hpc.training.folder import differences
+from ogg_hpc.settings import differences
 from ogg_hpc.training.graphs import generated
 from ogg_hpc.training.set_settings import SEARCH, TrainingSetSettings
 from ogg_hpc.training.settings import GraphSource

@@ -15,10 +15,10 @@ import pytest
 from ogg_hpc.errors import InputError, StoppedError
 from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.metrics import Metrics
 from ogg_hpc.settings import build
 from ogg_hpc.training import run
 from ogg_hpc.training.folder import resume_settings
-from ogg_hpc.training.metrics import Metrics
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import TrainSettings
 

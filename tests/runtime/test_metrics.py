@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.training.metrics import Metrics
+from ogg_hpc.runtime.metrics import Metrics
 
 
 @pytest.mark.parametrize("present", [0, 1, 2, 3])

@@ -1,4 +1,4 @@
-"""Curves of a training run: JSON lines, and TensorBoard where it is installed."""
+"""Curves of a run: JSON lines, and TensorBoard where it is installed."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ogg_hpc.errors import InputError
+from ogg_hpc.runtime.event_file import EventFile
 from ogg_hpc.runtime.files import sync, writing
-from ogg_hpc.training.event_file import EventFile
 
 
 class Metrics:
@@ -55,7 +55,7 @@ class Metrics:
                 self._events = EventFile(self._events_folder, step)
 
     def write(self, step: int, values: dict[str, Any]) -> None:
-        """Add values of an environment step; None values are left out of the curves.
+        """Add values of a step; None values are left out of the curves.
 
         Raises nothing, so that one rank alone may call it: see `failure`.
         """

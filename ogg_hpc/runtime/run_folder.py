@@ -1,0 +1,147 @@
+"""The folder of a run that can be stopped and taken up again: what each such run keeps there."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ogg_hpc.errors import InputError
+from ogg_hpc.runtime.checkpoints import CheckpointStore
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.environment import describe
+from ogg_hpc.runtime.files import read_json, remove_leftovers, write_json, writing
+from ogg_hpc.runtime.log import LOG
+from ogg_hpc.runtime.metrics import Metrics
+
+SETTINGS = "settings.json"
+ENVIRONMENT = "environment.json"
+LOG_FILE = "log.txt"
+CHECKPOINTS = "checkpoints"
+RECORD = "record.json"
+PROGRESS = "progress.json"  # in a checkpoint
+
+
+@dataclass(kw_only=True)
+class Standing:
+    """Where a run stands, on all ranks.
+
+    Attributes
+    ----------
+    step : int
+        Steps made.
+    seconds : float
+        Time they took.
+    metrics_bytes : int
+        Size of the curves so far.
+    signal_stops : int
+        How often a signal has stopped the run.
+    """
+
+    step: int = 0
+    seconds: float = 0.0
+    metrics_bytes: int = 0
+    signal_stops: int = 0
+
+
+class RunFolder:
+    """The files of a run; for rank 0 alone.
+
+    Parameters
+    ----------
+    path
+        The folder; it holds ``settings.json``, ``environment.json``, ``log.txt``,
+        ``metrics.jsonl``, ``tensorboard/``, ``checkpoints/``, and at the end ``record.json``.
+    settings
+        The run's, a dataclass.
+    content, keep
+        Of the checkpoints; see `CheckpointStore`.
+
+    Attributes
+    ----------
+    metrics : Metrics
+        The curves, once they are opened.
+    """
+
+    metrics: Metrics
+
+    def __init__(self, path: Path, settings: Any, content: str, keep: int) -> None:
+        self.path, self._settings = path, settings
+        self._store = CheckpointStore(path / CHECKPOINTS, content, keep)
+
+    def record(self) -> dict[str, Any] | None:
+        """Return the record of a run that is finished, None of another."""
+        try:
+            return read_json(self.path / RECORD, "record")
+        except InputError:
+            return None
+
+    def damaged(self) -> list[str]:
+        """Return a text on each checkpoint that was passed over in search of a valid one."""
+        return [f"{path}: {fault}" for path, fault in self._store.damaged.items()]
+
+    def begin(self, standing: Standing, tensorboard: bool) -> None:
+        """Bring the files to where a checkpoint left them, or to the start of a run."""
+        with writing(self.path):
+            remove_leftovers(self.path)
+            (self.path / RECORD).unlink(missing_ok=True)
+        write_json(self.path / SETTINGS, asdict(self._settings))
+        self.metrics = Metrics(self.path, standing.metrics_bytes, standing.step, tensorboard)
+
+    def add_start(self, start: dict[str, Any]) -> None:
+        """Add to ``environment.json``, the list of all starts of the run."""
+        try:
+            earlier = json.loads((self.path / ENVIRONMENT).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            earlier = []
+        write_json(self.path / ENVIRONMENT, [*earlier, start])
+
+    def write_record(self, record: dict[str, Any]) -> None:
+        """Bring all curves to disk, and the record, which says that the run is finished."""
+        self.metrics.flush()
+        write_json(self.path / RECORD, record)
+
+    def close(self) -> None:
+        """Close the curves, if they are open."""
+        if hasattr(self, "metrics"):
+            self.metrics.close()
+
+
+def stored_settings(folder: Path) -> dict[str, Any]:
+    """Return the settings that the folder of a run holds, as plain values.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    """
+    path = folder / SETTINGS
+    try:
+        document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(path, f"cannot resume: {error.strerror}; is this a run?") from None
+    except ValueError as error:
+        raise InputError(path, f"not JSON: {error}") from None
+    return document
+
+
+def describe_start(comm: Communicator, step: int) -> dict[str, Any]:
+    """Return where a run is started, or started again: it may be elsewhere each time (collective).
+
+    Warnings of common mistakes go to the log.
+    """
+    about = describe(comm)
+    del about["ranks"]  # there may be thousands
+    for warning in about["warnings"] if comm.rank == 0 else ():
+        LOG.warning("warning: %s", warning)
+    return {
+        "time": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": sys.argv,
+        "step": step,
+        "device": comm.device.name,
+        "gpu": comm.device.gpu(),
+        **about,
+    }
