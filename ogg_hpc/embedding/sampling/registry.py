@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from ogg_hpc.embedding.sampling.app import APP
 from ogg_hpc.embedding.sampling.deepwalk import DeepWalk, Node2Vec
+from ogg_hpc.embedding.sampling.line import LINE
 from ogg_hpc.embedding.sampling.sampler import Sampler
 from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.walk_graph import WalkGraph
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.plugins import load_class
 
-SAMPLERS: dict[str, type[Sampler]] = {"deepwalk": DeepWalk, "node2vec": Node2Vec}
+SAMPLERS: dict[str, type[Sampler]] = {
+    "deepwalk": DeepWalk,
+    "node2vec": Node2Vec,
+    "line": LINE,
+    "app": APP,
+}
 
 
 def make_sampler(graph: WalkGraph, settings: EmbedSettings) -> Sampler:

@@ -25,7 +25,7 @@ class Sampler(ABC):
     graph
         The graph.
     settings
-        How it is sampled; ``settings.option`` is free for samplers of users.
+        How it is sampled.
 
     Attributes
     ----------
@@ -33,6 +33,8 @@ class Sampler(ABC):
         Items of an epoch.
     pairs_per_item : float
         About how many pairs an item yields, from which the size of batches is chosen.
+    options : dict of str to str
+        What ``--option KEY=VALUE`` gives to a user's own sampler.
     """
 
     items: int
@@ -41,6 +43,7 @@ class Sampler(ABC):
     def __init__(self, graph: WalkGraph, settings: EmbedSettings) -> None:
         self.graph = graph
         self.settings = settings
+        self.options = dict(text.split("=", 1) for text in settings.option)
 
     @abstractmethod
     def sample(self, epoch: int, items: NDArray[np.int64]) -> Pairs:
@@ -63,10 +66,15 @@ class Sampler(ABC):
             return self.graph.strengths + self.graph.in_strengths
         return self.graph.strengths
 
-    def keys(self, epoch: int, items: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the (k,) keys of the random streams of items.
+    def keys(self, epoch: int, items: NDArray[np.int64], *coordinates: int) -> NDArray[np.uint64]:
+        """Return (k,) keys of the random streams of items, which are random bits themselves.
 
-        All that an item draws comes of its key, by `hash64` of key and further coordinates or by
-        `absorb` in compiled code; walks absorb the number of their step.
+        Parameters
+        ----------
+        epoch, items
+            As for `sample`.
+        *coordinates
+            Further integers, for other random bits of the same items; best those of
+            `runtime.random.stream`, for walks take small ones as numbers of their steps.
         """
-        return hash64(self.settings.seed, stream("embedding items"), epoch, items)
+        return hash64(self.settings.seed, stream("embedding items"), epoch, items, *coordinates)

@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ogg_hpc.embedding.graph_input import walk_graph
+from ogg_hpc.embedding.sampling import make_sampler
+from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.graphs.graph import Graph
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "neighbours_of_neighbours.py"
+OWN = f"{EXAMPLE}:NeighboursOfNeighbours"
+
+
+def path_of(n):
+    return walk_graph(Graph.from_edges(n, np.arange(n - 1), np.arange(1, n)))
+
+
+def test_a_sampler_of_a_users_own_file_draws_its_pairs():
+    settings = EmbedSettings(method=OWN, option=("walks=30",))
+    sampler = make_sampler(path_of(5), settings)
+    assert sampler.items == 150
+    pairs = sampler.sample(0, np.arange(sampler.items))
+    assert set(zip(pairs.sources.tolist(), pairs.contexts.tolist(), strict=True)) == {
+        (0, 2), (2, 0), (1, 3), (3, 1), (2, 4), (4, 2)
+    }  # fmt: skip
+    assert pairs.counts.sum() == len(pairs)
+
+
+def test_options_are_for_samplers_of_users():
+    with pytest.raises(SettingsError, match="option walks=3: deepwalk takes none"):
+        make_sampler(path_of(3), EmbedSettings(option=("walks=3",)))
+
+
+def test_a_graph_without_edges_is_refused():
+    graph = walk_graph(Graph.from_edges(3, [], []))
+    with pytest.raises(SettingsError, match="no edges"):
+        make_sampler(graph, EmbedSettings())
