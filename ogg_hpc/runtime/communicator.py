@@ -178,7 +178,9 @@ class Communicator:
             lambda send, receive: self._reduce_scatter(send, receive, counts),
         )
 
-    def alltoallv(self, array: Any, counts: Counts) -> tuple[Any, NDArray[np.int64]]:
+    def alltoallv(
+        self, array: Any, counts: Counts, received: Counts | None = None
+    ) -> tuple[Any, NDArray[np.int64]]:
         """Send rows to each rank and receive rows from each.
 
         Parameters
@@ -187,6 +189,9 @@ class Communicator:
             (sum(counts), ...) rows in the order of their receivers.
         counts
             Number of rows for each rank.
+        received
+            Number of rows from each rank, where it is known; found out by a small message
+            otherwise. All ranks know it, or none.
 
         Returns
         -------
@@ -194,17 +199,46 @@ class Communicator:
             Rows in the order of their senders, and how many came from each.
         """
         sent = np.asarray(counts, dtype=np.int64)
-        received = self._exchange_counts(sent)
-        away = len(array) - int(sent[self.rank])
-        row_bytes = array.dtype.itemsize * int(np.prod(array.shape[1:], dtype=np.int64))
+        if received is None:
+            received = self._exchange_counts(sent)
+        came = np.asarray(received, dtype=np.int64)
         result = self._call(
             "alltoallv",
             array,
-            (int(received.sum()), *array.shape[1:]),
-            away * row_bytes,
-            lambda send, receive: self._alltoallv(send, receive, sent, received),
+            (int(came.sum()), *array.shape[1:]),
+            self._bytes_away(array, sent),
+            lambda send, receive: self._alltoallv(send, receive, sent, came),
         )
-        return result, received
+        return result, came
+
+    def start_alltoallv(self, array: Any, counts: Counts, received: Counts) -> Callable[[], Any]:
+        """Begin an `alltoallv`, to work while rows are on their way.
+
+        Counted as ``alltoallv``, with the seconds of its beginning and its end. One at a time may
+        be under way on a GPU's buffers; any number on the host's, which all ranks begin in the
+        same order.
+
+        Parameters
+        ----------
+        array
+            (sum(counts), ...) rows to send, which must stay as they are until the end.
+        counts, received
+            Number of rows for each rank, and from each.
+
+        Returns
+        -------
+        callable
+            Waits for the end and returns the rows in the order of their senders.
+        """
+        sent = np.asarray(counts, dtype=np.int64)
+        came = np.asarray(received, dtype=np.int64)
+        return self._begin(
+            "alltoallv",
+            array,
+            (int(came.sum()), *array.shape[1:]),
+            self._bytes_away(array, sent),
+            lambda send, receive: self._start_alltoallv(send, receive, sent, came),
+        )
 
     def start_sendrecv(self, array: Any, to: int, rows: int, source: int) -> Callable[[], Any]:
         """Begin to send rows to one rank while others come from another, as in a ring.
@@ -226,22 +260,13 @@ class Communicator:
         callable
             Waits for the end and returns the rows that have come.
         """
-        start = time.perf_counter()
-        shape = (rows, *array.shape[1:])
-        send, receive, path = self._buffers(array, shape, "leaving", "arriving")
-        finish = self._start_sendrecv(send, to, receive, source)
-        sent = 0 if to == self.rank else array.nbytes
-        begun = time.perf_counter() - start
-
-        def wait() -> Any:
-            start = time.perf_counter()
-            with self._waiting("sendrecv"):
-                finish()
-            result = self._delivered(receive, path)
-            self._count("sendrecv", sent, path, start, begun)
-            return result
-
-        return wait
+        return self._begin(
+            "sendrecv",
+            array,
+            (rows, *array.shape[1:]),
+            0 if to == self.rank else array.nbytes,
+            lambda send, receive: self._start_sendrecv(send, to, receive, source),
+        )
 
     def broadcast(self, array: Any, root: int = 0) -> Any:
         """Return the root's array on every rank; the others pass one of equal shape and dtype."""
@@ -412,6 +437,34 @@ class Communicator:
         self._count(name, sent, path, start)
         return result
 
+    def _begin(
+        self,
+        name: str,
+        array: Any,
+        shape: tuple[int, ...],
+        sent: int,
+        begin: Callable[[Any, Any], Callable[[], object]],
+    ) -> Callable[[], Any]:
+        start = time.perf_counter()
+        send, receive, path = self._buffers(array, shape, "leaving", "arriving")
+        finish = begin(send, receive)
+        begun = time.perf_counter() - start
+
+        def wait() -> Any:
+            start = time.perf_counter()
+            with self._waiting(name):
+                finish()
+            result = self._delivered(receive, path)
+            self._count(name, sent, path, start, begun)
+            return result
+
+        return wait
+
+    def _bytes_away(self, array: Any, counts: NDArray[np.int64]) -> int:
+        """Return the bytes of rows that are for other ranks."""
+        row_bytes = int(array.dtype.itemsize) * int(np.prod(array.shape[1:], dtype=np.int64))
+        return (len(array) - int(counts[self.rank])) * row_bytes
+
     def _buffers(
         self, array: Any, shape: tuple[int, ...], send: str = "send", receive: str = "receive"
     ) -> tuple[Any, Any, str]:
@@ -479,6 +532,12 @@ class Communicator:
 
     def _start_sendrecv(
         self, send: Any, to: int, receive: Any, source: int
+    ) -> Callable[[], object]:
+        receive[...] = send
+        return lambda: None
+
+    def _start_alltoallv(
+        self, send: Any, receive: Any, counts: NDArray[np.int64], received: NDArray[np.int64]
     ) -> Callable[[], object]:
         receive[...] = send
         return lambda: None
@@ -609,6 +668,16 @@ class MPICommunicator(Communicator):
                 self._mpi.Isend([send, len(send), row], to),
             ]
         return lambda: self._MPI.Request.Waitall(requests)
+
+    def _start_alltoallv(
+        self, send: Any, receive: Any, counts: NDArray[np.int64], received: NDArray[np.int64]
+    ) -> Callable[[], object]:
+        with self._row_type(send) as row:
+            request = self._mpi.Ialltoallv(
+                [send, (counts, None), row], [receive, (received, None), row]
+            )
+        # The buffers live as long as what waits for them.
+        return lambda: (request.Wait(), send, receive)
 
     def _reduce_scatter(self, send: Any, receive: Any, counts: Counts) -> None:
         # Reductions take elements, not rows; too many are cut along the columns, which all

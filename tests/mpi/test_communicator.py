@@ -86,7 +86,27 @@ def test_alltoallv_delivers_rows_in_the_order_of_their_senders(comm, tail, dtype
     ]
     result, received = comm.alltoallv(arrays[comm.rank], counts[comm.rank])
     np.testing.assert_array_equal(received, counts[:, comm.rank])
-    np.testing.assert_array_equal(result, np.concatenate([part[comm.rank] for part in parts]))
+    expected = np.concatenate([part[comm.rank] for part in parts])
+    np.testing.assert_array_equal(result, expected)
+    again, _ = comm.alltoallv(arrays[comm.rank], counts[comm.rank], received)
+    np.testing.assert_array_equal(again, expected)
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_alltoallv_delivers_while_others_are_under_way(comm, tail):
+    counts = np.random.default_rng(1).integers(0, 3, (comm.size, comm.size))
+    sent, came = counts[comm.rank], counts[:, comm.rank]
+    arrays = [inputs(comm, [(n, *tail) for n in counts.sum(axis=1)], np.float32, i) for i in (0, 1)]
+    expected = [comm.alltoallv(array[comm.rank], sent)[0] for array in arrays]
+    before = comm.report()["alltoallv"]
+    waits = [comm.start_alltoallv(array[comm.rank], sent, came) for array in arrays]
+    comm.allreduce(np.ones(3))  # another collective meanwhile
+    for wait, right in zip(reversed(waits), reversed(expected), strict=True):
+        np.testing.assert_array_equal(wait(), right)
+    cost = comm.report({"alltoallv": before})["alltoallv"]
+    row_bytes = int(np.prod(tail, dtype=np.int64)) * 4
+    assert cost["calls"] == 2
+    assert cost["bytes"] == 2 * (sent.sum() - sent[comm.rank]) * row_bytes
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
