@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 
 def apply(
-    rows: NDArray[np.float32],
+    matrix: NDArray[np.float32],
+    rows: NDArray[Any],
     sums: NDArray[np.float32],
     weights: NDArray[np.float32],
     learning_rate: float,
     row_limit: float,
 ) -> None:
-    """Move rows against their summed gradients, in place.
+    """Move rows of a matrix against their summed gradients, in place.
 
     The gradients of a batch are all those at the vectors from before it. A row that takes part in
     very many of them would overshoot by the sum of their steps; such a row moves as if it took
@@ -24,8 +25,10 @@ def apply(
 
     Parameters
     ----------
-    rows : (m, D) float32
+    matrix : (n, D) float32
         What is moved.
+    rows : (m,) int
+        Distinct rows of it.
     sums : (m, D) float32
         Summed gradients.
     weights : (m,) float32
@@ -35,14 +38,23 @@ def apply(
     row_limit
         Most that ``learning_rate`` times the weight of a row may be.
     """
-    _apply(rows, sums, weights, np.float32(learning_rate), np.float32(row_limit))
+    _apply(matrix, rows, sums, weights, np.float32(learning_rate), np.float32(row_limit))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _apply(rows: Any, sums: Any, weights: Any, learning_rate: Any, row_limit: Any) -> None:
-    for i in range(rows.shape[0]):
-        step = learning_rate
-        if learning_rate * weights[i] > row_limit:
-            step = row_limit / weights[i]
-        for j in range(rows.shape[1]):
-            rows[i, j] -= step * sums[i, j]
+def step_size(weight: Any, learning_rate: Any, row_limit: Any) -> Any:
+    """Return by how much of its summed gradient a row moves; all are float32."""
+    if learning_rate * weight > row_limit:
+        return row_limit / weight
+    return learning_rate
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _apply(
+    matrix: Any, rows: Any, sums: Any, weights: Any, learning_rate: Any, row_limit: Any
+) -> None:
+    for i in range(len(rows)):
+        row = rows[i]
+        step = step_size(weights[i], learning_rate, row_limit)
+        for j in range(matrix.shape[1]):
+            matrix[row, j] -= step * sums[i, j]

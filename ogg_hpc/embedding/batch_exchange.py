@@ -1,0 +1,47 @@
+"""Items of all batches of a window, sent to other ranks in one message."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.runtime.communicator import Communicator
+
+Counts = NDArray[np.int64]
+
+
+def send_batches(
+    comm: Communicator, items: NDArray[Any], offsets: Counts, ranks: NDArray[np.int32]
+) -> tuple[NDArray[Any], Counts, Counts]:
+    """Send each item to a rank, where it stays in its batch (collective).
+
+    Parameters
+    ----------
+    comm
+        All ranks.
+    items
+        (k, ...) items in the order of their batches.
+    offsets
+        (batches + 1,) the items of batch b are ``offsets[b]:offsets[b + 1]``.
+    ranks
+        (k,) receiver of each item.
+
+    Returns
+    -------
+    items
+        Those that have come, in the order of batches and in each of the ranks that sent them, who
+        keep their own order.
+    sent, received
+        (batches, ranks) how many items of each batch went to each rank, and came from each.
+    """
+    batches = len(offsets) - 1
+    of_batches = np.repeat(np.arange(batches), np.diff(offsets))
+    cells = np.bincount(ranks * batches + of_batches, minlength=comm.size * batches)
+    sent = cells.reshape(comm.size, batches)
+    received, _ = comm.alltoallv(sent, [1] * comm.size)
+    items = items[np.argsort(ranks.astype(np.uint16), kind="stable")]
+    items, _ = comm.alltoallv(items, sent.sum(axis=1), received.sum(axis=1))
+    came_for = np.repeat(np.tile(np.arange(batches), comm.size), received.ravel())
+    return items[np.argsort(came_for, kind="stable")], sent.T, received.T

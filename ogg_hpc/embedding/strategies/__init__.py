@@ -1,0 +1,1 @@
+"""Strategies: where vectors lie while they are trained, and what crosses the ranks."""

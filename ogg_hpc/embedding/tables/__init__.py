@@ -1,0 +1,1 @@
+"""Matrices whose rows are spread over the ranks."""

@@ -1,0 +1,117 @@
+"""All strategies train the same vectors, on every number of ranks."""
+
+import dataclasses
+import functools
+
+import numpy as np
+import plain_embedding
+import pytest
+
+from ogg_hpc.embedding.model import Model
+from ogg_hpc.embedding.negatives import NegativeSampler
+from ogg_hpc.embedding.objective import SGNS
+from ogg_hpc.embedding.sampling.pairs import Pairs
+from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.embedding.strategies.registry import strategy_class
+from ogg_hpc.embedding.window import make_window, share_of
+from ogg_hpc.runtime.clock import Clock
+
+EPOCH = 2
+BATCHES, WINDOW = 11, 4  # the last window is shorter
+BATCH_ITEMS = 6
+ITEMS = BATCHES * BATCH_ITEMS - 2  # the last batch is smaller
+STRATEGIES = ("simple", "partitioned")
+
+
+def make_model(n=23, dim=5, *, tied=False, negative=3, shared_negatives=7, row_limit=1e9):
+    weights = np.random.default_rng(n).integers(0, 9, n) + (np.arange(n) == 0)
+    sampler = NegativeSampler(weights, 0.75, seed=4)
+    return Model(n, dim, tied, SGNS(), sampler, negative, shared_negatives, row_limit, seed=4)
+
+
+@functools.cache
+def pairs_of_items(n):
+    """(sources, contexts) of each item: some have none, and node 0 is a hub."""
+    generator = np.random.default_rng([n, 5])
+    pairs = []
+    for _ in range(ITEMS):
+        nodes = generator.integers(0, n, (generator.integers(0, 7), 2))
+        nodes[generator.random(nodes.shape) < 0.2] = 0
+        pairs.append(nodes.astype(np.int32))
+    return pairs
+
+
+def learning_rates():
+    return np.linspace(0.3, 0.1, BATCHES)
+
+
+def train(comm, name, model, **settings):
+    """Train all batches; return the strategy, the matrices on rank 0, losses and pairs."""
+    kind = strategy_class(name)
+    settings = EmbedSettings(strategy=name, dim=model.dim, **settings)
+    strategy = kind(comm, model, settings, Clock(comm, *kind.phases))
+    layout = strategy.layout
+    losses = []
+    for first in range(0, BATCHES, WINDOW):
+        batches = min(WINDOW, BATCHES - first)
+        share = share_of(layout.worker, len(layout.workers), first, batches, BATCH_ITEMS, ITEMS)
+        drawn = [pairs_of_items(model.n)[item] for item in share.items]
+        nodes = np.concatenate([np.empty((0, 2), np.int32), *drawn])
+        counts = np.array([len(item) for item in drawn], np.int64)
+        rates = learning_rates()[first : first + batches]
+        window = make_window(EPOCH, share, Pairs(nodes[:, 0], nodes[:, 1], counts), rates)
+        losses.append(comm.allreduce(strategy.train(window)))
+    matrices = [
+        gathered(strategy, name, model.n) for name in ("vectors", "context")[: 2 - model.tied]
+    ]
+    return strategy, matrices, np.concatenate(losses)
+
+
+def gathered(strategy, matrix, n, block=9):
+    blocks = [strategy.gather(matrix, lo, min(lo + block, n)) for lo in range(0, n, block)]
+    return None if blocks[0] is None else np.concatenate(blocks)
+
+
+def plainly(model, staleness=0):
+    batches = []
+    for batch in range(BATCHES):
+        items = np.arange(batch * BATCH_ITEMS, min((batch + 1) * BATCH_ITEMS, ITEMS))
+        drawn = [pairs_of_items(model.n)[item] for item in items]
+        nodes = np.concatenate(drawn)
+        places = np.concatenate([np.arange(len(item)) for item in drawn])
+        of_items = np.repeat(items, [len(item) for item in drawn])
+        batches.append((nodes[:, 0], nodes[:, 1], of_items, places))
+    counts = [len(batch[0]) for batch in batches]
+    return (
+        *plain_embedding.train(model, EPOCH, batches, learning_rates(), staleness, WINDOW),
+        counts,
+    )
+
+
+def check(comm, name, model, staleness=0, **settings):
+    _, matrices, losses = train(comm, name, model, staleness=staleness, **settings)
+    X, Y, right_losses, counts = plainly(model, staleness)
+    np.testing.assert_allclose(losses[:, 0], right_losses, rtol=1e-5)
+    assert losses[:, 1].tolist() == counts
+    if comm.rank == 0:
+        for matrix, right in zip(matrices, (X, Y), strict=False):
+            np.testing.assert_allclose(matrix, right, atol=1e-5)
+    else:
+        assert matrices[0] is None
+
+
+@pytest.mark.parametrize("staleness", [0, 1])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("shared_negatives", [0, 7])
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_strategy_equals_plain_descent(comm, name, shared_negatives, tied, staleness):
+    model = make_model(tied=tied, shared_negatives=shared_negatives)
+    check(comm, name, model, staleness)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_steps_of_hubs_are_bounded_over_all_ranks(comm, name):
+    model = make_model(row_limit=0.5)
+    unbounded = dataclasses.replace(model, row_limit=1e9)
+    assert not np.allclose(plainly(model)[0], plainly(unbounded)[0], atol=1e-2)
+    check(comm, name, model)
