@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import scipy.io
 import scipy.sparse
@@ -27,15 +28,7 @@ def read(path: Path, data: bytes, directed: bool | None) -> Graph:
 
     Labels are 0 … n - 1.
     """
-    try:
-        # Version 4 has a zero among its first four bytes, later ones have text there.
-        names = None if b"\0" in data[:4] else list(_numeric_variables(data))
-        variables = scipy.io.loadmat(io.BytesIO(data), variable_names=names)
-    except NotImplementedError:
-        raise InputError(path, "a MATLAB 7.3 file; save it in MATLAB with the option -v7") from None
-    except Exception as error:
-        # A damaged file raises what the layers below happen to meet.
-        raise InputError(path, f"expected a MATLAB file of version 4 to 7 ({error})") from None
+    variables = read_variables(path, data)
     sparse = [name for name, value in variables.items() if scipy.sparse.issparse(value)]
     name = "network" if "network" in variables else sparse[0] if len(sparse) == 1 else None
     if name is None:
@@ -50,6 +43,26 @@ def read(path: Path, data: bytes, directed: bool | None) -> Graph:
         except (TypeError, ValueError):
             raise InputError(path, f"'{name}' is not a matrix of numbers") from None
     return graph_of_matrix(path, matrix, directed)
+
+
+def read_variables(path: Path, data: bytes) -> dict[str, Any]:
+    """Return the matrices of real numbers of a file, by name.
+
+    Raises
+    ------
+    InputError
+        A damaged file, or one of another version than 4 to 7.
+    """
+    try:
+        # Version 4 has a zero among its first four bytes, later ones have text there.
+        names = None if b"\0" in data[:4] else list(_numeric_variables(data))
+        variables: dict[str, Any] = scipy.io.loadmat(io.BytesIO(data), variable_names=names)
+    except NotImplementedError:
+        raise InputError(path, "a MATLAB 7.3 file; save it in MATLAB with the option -v7") from None
+    except Exception as error:
+        # A damaged file raises what the layers below happen to meet.
+        raise InputError(path, f"expected a MATLAB file of version 4 to 7 ({error})") from None
+    return variables
 
 
 def _numeric_variables(data: bytes) -> Iterator[str]:

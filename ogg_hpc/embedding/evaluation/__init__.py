@@ -1,0 +1,1 @@
+"""What embeddings are worth: link prediction, node classification and reconstruction."""
