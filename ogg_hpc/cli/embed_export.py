@@ -49,7 +49,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--classes",
         metavar="FILE",
-        help="lines 'label class': colours of the nodes in the picture (default: one colour)",
+        help="classes that colour the nodes of the picture: lines 'node class', a .mat with a "
+        "matrix `group`, or communities as SNAP has them (default: one colour)",
     )
     parser.set_defaults(run=run)
 
@@ -80,7 +81,9 @@ def _draw(args: argparse.Namespace) -> None:
     from ogg_hpc.runtime.extras import check_plot
 
     check_plot()
-    from ogg_hpc.embedding.plot import read_classes, write_plot
+    from ogg_hpc.embedding.evaluation.classes import read_classes
+    from ogg_hpc.embedding.evaluation.numbering import RowLabels
+    from ogg_hpc.embedding.plot import write_plot
     from ogg_hpc.embedding.store import read_embedding
     from ogg_hpc.graphs.readers import read_graph
 
@@ -88,7 +91,11 @@ def _draw(args: argparse.Namespace) -> None:
     rows = embedding.vectors if args.matrix != "context" else embedding.context
     if rows is None:
         raise SettingsError(f"{args.embedding} has no context")
-    graph = read_graph(args.graph, undirected=True) if args.graph else None
-    classes = read_classes(args.classes) if args.classes else None
+    names = RowLabels(embedding.labels)
+    graph = classes = None
+    if args.graph:
+        graph = names.renumber(read_graph(args.graph, undirected=True), args.graph)
+    if args.classes:
+        classes = read_classes(args.classes, names)
     write_plot(args.output, rows, embedding.labels, graph, classes)
     print(f"{args.output}: {len(rows)} nodes")

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.embedding.formats.word2vec import labels_of_texts
-from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.embedding.evaluation.classes import Classes
 from ogg_hpc.graphs.graph import Graph, Labels
 from ogg_hpc.runtime.extras import check_plot
 from ogg_hpc.runtime.files import write_whole
@@ -42,7 +39,7 @@ def write_plot(
     vectors: NDArray[np.float32],
     labels: Labels,
     graph: Graph | None = None,
-    classes: Mapping[int | str, str] | None = None,
+    classes: Classes | None = None,
 ) -> None:
     """Draw the nodes at their two principal components.
 
@@ -55,32 +52,28 @@ def write_plot(
     labels
         (N,) names of the nodes, which are shown where there are few.
     graph
-        Whose edges are drawn; none by default.
+        With its nodes in the order of the vectors; its edges are drawn. None by default.
     classes
-        Classes of nodes by their names, of some or all; each of the most frequent has a colour.
+        Of the nodes; each of the most frequent ones has a colour.
 
     Raises
     ------
     MissingExtraError
         Matplotlib is not installed.
-    SettingsError
-        A node of the graph or of the classes that has no vector.
     """
     check_plot()
     from matplotlib.collections import LineCollection
     from matplotlib.figure import Figure  # without pyplot, which would look for a screen
 
-    rows: dict[object, int] = {label: row for row, label in enumerate(labels.tolist())}
     places = principal_components(vectors)
     figure = Figure(figsize=(_INCHES, _INCHES), layout="constrained")
     axes = figure.subplots()
     if graph is not None:
-        own = _rows_of(rows, graph.labels_of(np.arange(graph.n)))
         u, v, _ = graph.edges()
-        lines = np.stack([places[own[u]], places[own[v]]], axis=1)
+        lines = np.stack([places[u], places[v]], axis=1)
         axes.add_collection(LineCollection(list(lines), colors=_EDGES, linewidths=0.5, zorder=1))
     size = float(np.clip(4000 / max(1, len(places)), 1, 60))
-    for name, colour, own in _groups(rows, classes):
+    for name, colour, own in _groups(len(places), classes):
         x, y = places[own].T
         axes.scatter(x, y, s=size, color=colour, label=name, linewidths=0, zorder=2)
     if len(places) <= _NAMED:
@@ -93,56 +86,18 @@ def write_plot(
         figure.savefig(temporary, dpi=150)
 
 
-def _groups(
-    rows: Mapping[object, int], classes: Mapping[int | str, str] | None
-) -> list[tuple[str | None, str, NDArray[np.int64]]]:
-    """Return the name, the colour and the rows of each group, those of no colour first."""
-    if classes is None:
-        return [(None, _COLOURS[0], np.arange(len(rows)))]
-    counts = Counter(classes.values())
-    named = sorted(counts, key=lambda name: (-counts[name], name))[: len(_COLOURS)]
-    groups = []
-    for name, colour in zip(named, _COLOURS, strict=False):
-        own = [label for label, given in classes.items() if given == name]
-        groups.append((name, colour, _rows_of(rows, own)))
-    left = np.setdiff1d(np.arange(len(rows)), np.concatenate([own for *_, own in groups]))
-    return [*([("others", _OTHERS, left)] if len(left) else []), *groups]
+def _groups(nodes: int, classes: Classes | None) -> list[tuple[str | None, str, NDArray[np.bool_]]]:
+    """Return the name, the colour and the (N,) nodes of each group, those of no colour first.
 
-
-def _rows_of(rows: Mapping[object, int], labels: Iterable[int | str]) -> NDArray[np.int64]:
-    """Return the rows of some nodes."""
-    try:
-        return np.array([rows[label] for label in labels], dtype=np.int64)
-    except KeyError as error:
-        raise SettingsError(f"node {error.args[0]!r} has no vector in the embedding") from None
-
-
-def read_classes(path: str | Path) -> dict[int | str, str]:
-    """Return the classes of nodes from lines ``label class``; the class is the last word.
-
-    Labels are integers where all of them are, as in lists of edges. A label of several lines has
-    the class of the first.
-
-    Raises
-    ------
-    InputError
-        The file cannot be read, or a line has less than two words.
+    A node of several classes has the colour of the most frequent.
     """
-    names: list[str] = []
-    classes: list[str] = []
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, f"cannot be read: {error}") from None
-    for number, line in enumerate(lines, start=1):
-        if not line.strip() or line.startswith(("#", "%")):
-            continue
-        words = line.rsplit(maxsplit=1)
-        if len(words) < 2:
-            raise InputError(path, "expected a label and a class", number)
-        names.append(words[0].strip())
-        classes.append(words[1])
-    found: dict[int | str, str] = {}
-    for label, name in zip(labels_of_texts(names).tolist(), classes, strict=True):
-        found.setdefault(label, name)
-    return found
+    left = np.ones(nodes, dtype=bool)
+    if classes is None:
+        return [(None, _COLOURS[0], left)]
+    groups: list[tuple[str | None, str, NDArray[np.bool_]]] = []
+    frequent = np.argsort(-classes.members.sum(axis=0), kind="stable")
+    for number, colour in zip(frequent.tolist(), _COLOURS, strict=False):
+        own = left & classes.members[:, number]
+        groups.append((classes.names[number], colour, own))
+        left = left & ~own
+    return [("others", _OTHERS, left), *groups] if left.any() else groups

@@ -27,7 +27,7 @@ def test_a_picture_is_drawn_with_edges_and_classes(ogg, stored: Path) -> None:
     pytest.importorskip("matplotlib")
     graph, classes = stored.with_name("graph.tsv"), stored.with_name("classes.txt")
     graph.write_text("a\tb b\nb b\tc\n")
-    classes.write_text("a x\nb b y\n")
+    classes.write_text("a x\nc y\n")
     out = stored.with_name("out.png")
     code, said, _ = ogg("embed-export", stored, out, "--graph", graph, "--classes", classes)
     assert (code, said) == (0, f"{out}: 3 nodes\n")
@@ -42,14 +42,17 @@ def test_a_picture_is_drawn_with_edges_and_classes(ogg, stored: Path) -> None:
         (["out.npy", "--matrix", "context"], "has no context"),
         (["out.png", "--matrix", "context"], "has no context"),
         (["out.npy", "--graph", "g.txt"], "--graph and --classes are for pictures"),
-        (["out.png", "--classes", "missing.txt"], "missing.txt: cannot be read"),
+        (["out.png", "--graph", "graph.tsv"], "node z has no vector"),
+        (["out.png", "--classes", "missing.txt"], "missing.txt"),
     ],
 )
 def test_what_does_not_fit_is_told_in_one_message(
-    ogg, stored: Path, arguments: list[str], message: str
+    ogg, stored: Path, monkeypatch, arguments: list[str], message: str
 ) -> None:
     pytest.importorskip("matplotlib")
-    code, out, err = ogg("embed-export", stored, stored.with_name(arguments[0]), *arguments[1:])
+    monkeypatch.chdir(stored.parent)
+    Path("graph.tsv").write_text("a\tz\n")
+    code, out, err = ogg("embed-export", stored, *arguments)
     assert (code, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
