@@ -7,31 +7,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.embedding.edge_weights import column_sums, refuse_weights, row_sums
 from ogg_hpc.embedding.walk_graph import WalkGraph
 from ogg_hpc.embedding.walk_rows import WalkRows, biased_walk, walk, walk_to_ends
+from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.row_block import row_block
+from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.on_root import OnRoot
+from ogg_hpc.runtime.shared_memory import NodeArrays
 
 
 class SharedGraph(WalkGraph):
-    """A whole graph in the memory of each node of the machine; no call is collective.
+    """A whole graph, once on each node of the machine (collective); its walks are not collective.
 
     Parameters
     ----------
-    rows
-        All rows; the ranks of a node may share the arrays.
-    directed, degrees, strengths, in_strengths
-        As for `WalkGraph`.
+    comm
+        The ranks.
+    graph
+        The graph on rank 0; ignored elsewhere.
+
+    Raises
+    ------
+    OggError
+        A weight is not positive, or a node has too little shared memory.
     """
 
-    def __init__(
-        self,
-        rows: WalkRows,
-        directed: bool,
-        degrees: NDArray[np.int64],
-        strengths: NDArray[np.float64],
-        in_strengths: NDArray[np.float64],
-    ) -> None:
-        super().__init__(directed, len(rows.thresholds) > 0, degrees, strengths, in_strengths)
-        self._rows = rows
+    def __init__(self, comm: Communicator, graph: Graph | None) -> None:
+        def prepared() -> dict[str, NDArray[Any]]:
+            assert graph is not None
+            block, alone = row_block(graph, 0, 1), comm.alone()
+            refuse_weights(alone, block, graph.labels_of)
+            arrays = WalkRows.of(block)._asdict() | {
+                "degrees": graph.degrees,
+                "strengths": row_sums(block),
+            }
+            if graph.directed:
+                arrays["in_strengths"] = column_sums(alone, block)
+            return arrays
+
+        arrays = OnRoot(comm, prepared)
+        shared = NodeArrays(comm, arrays.value, "share the graph by rows, --graph-memory rows")
+        self._shared = shared
+        self._rows = WalkRows(*(shared[name] for name in WalkRows._fields))
+        directed = "in_strengths" in shared
+        super().__init__(
+            directed,
+            len(self._rows.thresholds) > 0,
+            shared["degrees"],
+            shared["strengths"],
+            shared["in_strengths" if directed else "strengths"],
+        )
 
     def walks(
         self,
@@ -58,3 +84,7 @@ class SharedGraph(WalkGraph):
         nodes = starts.astype(self.id_type)
         walk_to_ends(self._rows, keys, steps, nodes)
         return nodes
+
+    def close(self) -> None:
+        """See `WalkGraph.close`."""
+        self._shared.free()

@@ -92,3 +92,7 @@ class WalkGraph(ABC):
 
         They are those of `walks` with p = q = 1; collective where that is.
         """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Give memory that ranks share back (collective); the graph cannot be used any more."""

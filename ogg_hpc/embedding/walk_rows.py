@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ogg_hpc.embedding.alias import draw_alias
+from ogg_hpc.embedding.alias import alias_rows, draw_alias
+from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.runtime.random_compiled import absorb, to_integer, to_uniform
 
 # Walks that step side by side: the processor fetches their rows from memory at the same time.
@@ -33,6 +34,15 @@ class WalkRows(NamedTuple):
     columns: NDArray[Any]
     thresholds: NDArray[np.float32]
     aliases: NDArray[Any]
+
+    @staticmethod
+    def of(block: RowBlock) -> WalkRows:
+        """Return the rows of a block."""
+        if block.weights is None:
+            none = np.empty(0, np.float32), np.empty(0, np.int32)
+            return WalkRows(block.row_offsets, block.columns, *none)
+        tables = alias_rows(block.row_offsets, block.weights)
+        return WalkRows(block.row_offsets, block.columns, *tables)
 
 
 @njit(cache=True, nogil=True)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.graphs.graph import Graph, Labels
 from ogg_hpc.graphs.hdf5_attributes import checksum_of
 from ogg_hpc.graphs.store_file import Dropped, StoreFile
 from ogg_hpc.graphs.store_format import (
@@ -318,6 +318,11 @@ class GraphStore:
         """Return what one graph was given and does not hold."""
         file, local = self._locate(index)
         return file.dropped(local)
+
+    def labels(self, index: int) -> Labels | None:
+        """Return the labels of the nodes of one graph, as `Graph` has them."""
+        file, local = self._locate(index)
+        return file.labels(local)
 
     def node_weights(self, index: int) -> NDArray[np.float64] | None:
         """Return the (n,) weights of the nodes of one graph, None without."""

@@ -135,6 +135,10 @@ class StoreFile:
             return None
         return self.array("node_weights", *self.nodes_of(local))
 
+    def labels(self, local: int) -> Labels | None:
+        """Return the labels of the file's graph number `local`, as `Graph` has them."""
+        return self._labels(*self.nodes_of(local))
+
     def objectives(self, problem: str) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return the objectives of a problem on all graphs, as `GraphStore.objectives` does."""
         if problem not in self.problems:

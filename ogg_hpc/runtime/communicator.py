@@ -350,6 +350,30 @@ class Communicator:
         """
         return self.alone()
 
+    def node(self) -> Communicator:
+        """Return the communicator of the ranks on this rank's node (collective).
+
+        Its calls count towards this communicator's totals.
+        """
+        return self.alone()
+
+    def allocate_shared(self, nbytes: int) -> tuple[NDArray[np.uint8], Callable[[], None]]:
+        """Allocate memory that all ranks can write; they have to be on one node (collective).
+
+        Returns
+        -------
+        memory : (nbytes,) uint8
+            Not initialised. What a rank has written, the others see after a barrier.
+        free : callable
+            Gives it back, after which nobody may touch it (collective).
+
+        Raises
+        ------
+        MemoryError
+            MPI cannot share so much.
+        """
+        return np.empty(nbytes, np.uint8), lambda: None
+
     def alone(self) -> Communicator:
         """Return a communicator of this rank alone, which takes none of MPI's.
 
@@ -630,15 +654,32 @@ class MPICommunicator(Communicator):
 
         Its calls count towards this communicator's totals.
         """
-        with self._waiting("split"):
+        return self._part("split", lambda: self._mpi.Split(colour, self.rank))
+
+    def node(self) -> Communicator:
+        """See `Communicator.node`."""
+        shared = self._MPI.COMM_TYPE_SHARED
+        return self._part("node", lambda: self._mpi.Split_type(shared, self.rank))
+
+    def _part(self, name: str, split: Callable[[], Any]) -> Communicator:
+        with self._waiting(name):
             part = MPICommunicator(
-                self._mpi.Split(colour, self.rank),
-                self.device,
-                gpu_aware=self.gpu_aware,
-                watchdog=self._watchdog,
+                split(), self.device, gpu_aware=self.gpu_aware, watchdog=self._watchdog
             )
         part.counts, part.trace = self.counts, self.trace
         return part
+
+    def allocate_shared(self, nbytes: int) -> tuple[NDArray[np.uint8], Callable[[], None]]:
+        """See `Communicator.allocate_shared`."""
+        try:
+            with self._waiting("allocate_shared"):
+                window = self._MPI.Win.Allocate_shared(
+                    nbytes if self.rank == 0 else 0, 1, comm=self._mpi
+                )
+        except self._MPI.Exception as error:
+            raise MemoryError(str(error)) from None
+        memory: Any = window.Shared_query(0)[0]
+        return np.frombuffer(memory, np.uint8, nbytes), window.Free
 
     def _allreduce(self, send: Any, receive: Any, op: str) -> None:
         mpi = self._MPI

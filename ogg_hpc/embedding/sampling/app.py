@@ -44,4 +44,4 @@ class APP(Sampler):
         uniform = (bits.astype(np.float64) + 1) * 2.0**-53  # in (0, 1]
         with np.errstate(divide="ignore"):
             more = np.log(uniform) / np.log1p(-self.settings.stop_rate)
-        return 1 + more.astype(np.int64)
+        return np.asarray(1 + more, np.int64)

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from ogg_hpc.embedding.graph_input import walk_graph
 from ogg_hpc.embedding.sampling.registry import make_sampler
 from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.embedding.shared_graph import SharedGraph
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.runtime.communicator import Communicator
 
 
 def graph_of(edges: list[tuple[int, int]], n: int, directed: bool = False) -> Graph:
@@ -13,7 +14,7 @@ def graph_of(edges: list[tuple[int, int]], n: int, directed: bool = False) -> Gr
 
 
 def test_pairs_of_an_item_do_not_depend_on_the_items_asked_for_with_it():
-    graph = walk_graph(graph_of([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], 4))
+    graph = SharedGraph(Communicator(), graph_of([(0, 1), (1, 2), (2, 3), (3, 0), (0, 2)], 4))
     sampler = make_sampler(graph, EmbedSettings(walk_length=6, window=2))
     together = sampler.sample(1, np.arange(8))
     ends = np.cumsum(together.counts)
@@ -26,7 +27,7 @@ def test_pairs_of_an_item_do_not_depend_on_the_items_asked_for_with_it():
 
 @pytest.mark.parametrize("rule", ["full", "reduced"])
 def test_the_number_of_pairs_that_is_expected_comes_out(rule):
-    graph = walk_graph(graph_of([(0, 1), (1, 2), (2, 3), (3, 0)], 5))
+    graph = SharedGraph(Communicator(), graph_of([(0, 1), (1, 2), (2, 3), (3, 0)], 5))
     settings = EmbedSettings(walk_length=20, window=5, window_rule=rule, walks=200)
     sampler = make_sampler(graph, settings)
     pairs = sampler.sample(0, np.arange(sampler.items))

@@ -3,18 +3,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ogg_hpc.embedding.graph_input import walk_graph
 from ogg_hpc.embedding.sampling import make_sampler
 from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.embedding.shared_graph import SharedGraph
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.graph import Graph
+from ogg_hpc.runtime.communicator import Communicator
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "neighbours_of_neighbours.py"
 OWN = f"{EXAMPLE}:NeighboursOfNeighbours"
 
 
 def path_of(n):
-    return walk_graph(Graph.from_edges(n, np.arange(n - 1), np.arange(1, n)))
+    return SharedGraph(Communicator(), Graph.from_edges(n, np.arange(n - 1), np.arange(1, n)))
 
 
 def test_a_sampler_of_a_users_own_file_draws_its_pairs():
@@ -34,6 +35,6 @@ def test_options_are_for_samplers_of_users():
 
 
 def test_a_graph_without_edges_is_refused():
-    graph = walk_graph(Graph.from_edges(3, [], []))
+    graph = SharedGraph(Communicator(), Graph.from_edges(3, [], []))
     with pytest.raises(SettingsError, match="no edges"):
         make_sampler(graph, EmbedSettings())
