@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -33,6 +34,10 @@ class Network:
     latency: float
     per_byte: float
     source: str
+
+    def seconds(self, ranks: int, calls: float, sent: float) -> float:
+        """Return the seconds of some collectives in which a rank sends so many bytes."""
+        return self.latency * calls * math.log2(ranks) + self.per_byte * sent
 
 
 def ping(comm: Communicator) -> dict[str, float]:

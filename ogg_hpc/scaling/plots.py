@@ -8,6 +8,7 @@ from typing import Any
 
 from ogg_hpc.runtime.extras import check_plot
 from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.scaling.network import Network
 from ogg_hpc.scaling.outlook import Outlook, Prediction
 from ogg_hpc.scaling.records import Record
 from ogg_hpc.scaling.summary import Row, summarise
@@ -20,7 +21,11 @@ _WIDTH, _HEIGHT = 8.0, 5.0  # inches
 
 
 def write_plots(
-    folder: Path, title: str, records: Sequence[Record], outlooks: dict[str, Outlook]
+    folder: Path,
+    title: str,
+    records: Sequence[Record],
+    outlooks: dict[str, Outlook],
+    modelled: Network | None = None,
 ) -> list[Path]:
     """Draw all plots of what was measured and predicted; return their files.
 
@@ -34,6 +39,8 @@ def write_plots(
         Of all cases, those of a case by rising P.
     outlooks
         By case.
+    modelled
+        A network that was given: the time of messages on it is drawn beside what was measured.
 
     Raises
     ------
@@ -44,7 +51,7 @@ def write_plots(
     rows = summarise(records)
     sending = [row for row in rows if row.ranks > 1]
     drawn: dict[str, tuple[float, Callable[[Any], None]]] = {
-        "time": (_HEIGHT, lambda axes: _times(axes, rows, outlooks)),
+        "time": (_HEIGHT, lambda axes: _times(axes, rows, outlooks, modelled)),
         "speed-up": (_HEIGHT, lambda axes: _speed_ups(axes, rows, outlooks)),
         "efficiency": (_HEIGHT, lambda axes: _efficiencies(axes, rows, outlooks)),
         "shares": (_bars_height(len(rows)), lambda axes: _shares(axes, records)),
@@ -73,7 +80,9 @@ def _write(path: Path, title: str, height: float, draw: Callable[[Any], None]) -
             figure.savefig(temporary, dpi=150)
 
 
-def _times(axes: Any, rows: Sequence[Row], outlooks: dict[str, Outlook]) -> None:
+def _times(
+    axes: Any, rows: Sequence[Row], outlooks: dict[str, Outlook], modelled: Network | None
+) -> None:
     axes.set(title="time of a step", ylabel="seconds (log)")
     axes.set_yscale("log")
     _curves(axes, rows, outlooks, lambda row: row.seconds, lambda each: each.seconds)
@@ -91,6 +100,19 @@ def _times(axes: Any, rows: Sequence[Row], outlooks: dict[str, Outlook]) -> None
             axes.plot(ranks, ideal, "--", color=_colour(k), linewidth=0.8)
     if outlooks:
         axes.plot([], [], "--", color=_GREY, linewidth=0.8, label="ideal")
+    if modelled is not None:
+        _draw_messages(axes, rows, modelled)
+
+
+def _draw_messages(axes: Any, rows: Sequence[Row], modelled: Network) -> None:
+    """Draw the time that a given network would take for the counted bytes and calls."""
+    for k, case in enumerate(_cases(rows)):
+        own = [row for row in rows if row.case == case and row.ranks > 1]
+        seconds = [modelled.seconds(row.ranks, row.calls, row.bytes) for row in own]
+        places = [row.ranks for row in own], seconds
+        axes.plot(*places, "-.", marker="x", color=_colour(k), linewidth=1)
+    label = "messages alone on the given network (model)"
+    axes.plot([], [], "-.", marker="x", color=_GREY, linewidth=1, label=label)
 
 
 def _speed_ups(axes: Any, rows: Sequence[Row], outlooks: dict[str, Outlook]) -> None:

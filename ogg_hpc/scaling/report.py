@@ -77,11 +77,11 @@ def write_report(folder: StudyFolder, up_to: int = 4096, modelled: Network | Non
         f"{folder.study.name}: {_where(records)}",
         [
             times_table(rows),
-            *([traffic_table(rows)] if any(row.ranks > 1 for row in rows) else []),
+            *([traffic_table(rows, modelled)] if any(row.ranks > 1 for row in rows) else []),
             *(prediction_table(case, each) for case, each in outlooks.items() if each.predictions),
         ],
         _notes(folder, records, rows, outlooks),
-        write_plots(folder.path, folder.study.name, records, outlooks),
+        write_plots(folder.path, folder.study.name, records, outlooks, modelled),
     )
     texts = {
         "report.md": _markdown(report),

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from io import StringIO
 from typing import Any
 
+from ogg_hpc.scaling.network import Network
 from ogg_hpc.scaling.outlook import Outlook, Prediction
 from ogg_hpc.scaling.summary import Row
 
@@ -50,11 +51,14 @@ def times_table(rows: Sequence[Row]) -> Table:
     )
 
 
-def traffic_table(rows: Sequence[Row]) -> Table:
-    """Return what ranks send in a step, beside formulas."""
+def traffic_table(rows: Sequence[Row], modelled: Network | None = None) -> Table:
+    """Return what ranks send in a step, beside formulas and the time on a network given."""
     return Table(
         "Bytes that a rank sends in a step: counted, by the engine's formula, by the paper's",
-        ("case", "P", "calls", "counted", "formula", "paper's step", "counted / paper's"),
+        (
+            *("case", "P", "calls", "counted", "formula", "paper's step", "counted / paper's"),
+            *([] if modelled is None else ["on the given network (model)"]),
+        ),
         [
             (
                 row.case,
@@ -64,6 +68,11 @@ def traffic_table(rows: Sequence[Row]) -> Table:
                 "" if row.formula is None else f"{row.formula:,}",
                 "" if row.paper is None else f"{row.paper:,}",
                 "" if not row.paper else f"{100 * row.bytes / row.paper:.3g} %",
+                *(
+                    []
+                    if modelled is None
+                    else [duration(modelled.seconds(row.ranks, row.calls, row.bytes))]
+                ),
             )
             for row in rows
             if row.ranks > 1

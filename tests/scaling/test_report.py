@@ -68,6 +68,17 @@ def test_a_network_that_was_given_is_named_as_such(measured):
     assert any("α = 2e-06 s and β = 1e-10 s a byte given, not measured" in each for each in notes)
 
 
+def test_messages_on_a_network_that_was_given_are_told_as_a_model(measured, drawn):
+    report = write_report(measured, modelled=Network(1e-6, 1e-9, "given, not measured"))
+    traffic = report.tables[1]
+    assert traffic.header[-1] == "on the given network (model)"
+    # 2 calls, and 4,000 bytes at P = 2: 2 µs and 4 µs.
+    assert [row[-1] for row in traffic.rows] == ["6 µs", "10 µs"]
+    labels = drawn["time.png"].get_legend_handles_labels()[1]
+    assert "messages alone on the given network (model)" in labels
+    assert write_report(measured).tables[1].header[-1] == "counted / paper's"
+
+
 def test_everything_is_written(measured):
     report = write_report(measured)
     names = {path.name for path in report.files}
