@@ -75,7 +75,7 @@ def test_sampled_nodes_estimate_the_figures_of_all():
     whole = evaluate_reconstruction([score], graph, (100,))
     part = evaluate_reconstruction([score], graph, (25,), nodes=100, seed=1)
     assert "all nodes u" in whole["protocol"]
-    assert "of 100 nodes u" in part["protocol"]
+    assert "of 100 of 400 nodes u" in part["protocol"]
     assert part["pairs"] == 100 * 399
     assert part["scores"]["s"]["map"] == pytest.approx(whole["scores"]["s"]["map"], abs=0.05)
 

@@ -59,12 +59,12 @@ def evaluate_reconstruction(
     for k in at:
         if not 0 < k <= pairs:
             raise SettingsError(f"precision at {k} is asked for, of {pairs} pairs")
+    which = "all nodes u" if count == n else f"{count} of {n} nodes u drawn at random"
     return {
         "nodes": n,
         "directed": graph.directed,
         "edges": graph.m,
-        "protocol": f"ordered pairs (u, v) of {'all' if count == n else count} nodes u and all "
-        "other nodes v",
+        "protocol": f"ordered pairs (u, v) of {which} and all other nodes v",
         "pairs": pairs,
         "pairs_that_are_edges": edges,
         "precision_by_chance": edges / pairs,
