@@ -1,4 +1,4 @@
-"""Items of all batches of a window, sent to other ranks in one message."""
+"""Items of all batches of a window, brought to other ranks in one message."""
 
 from __future__ import annotations
 
@@ -43,5 +43,35 @@ def send_batches(
     received, _ = comm.alltoallv(sent, [1] * comm.size)
     items = items[np.argsort(ranks.astype(np.uint16), kind="stable")]
     items, _ = comm.alltoallv(items, sent.sum(axis=1), received.sum(axis=1))
-    came_for = np.repeat(np.tile(np.arange(batches), comm.size), received.ravel())
-    return items[np.argsort(came_for, kind="stable")], sent.T, received.T
+    return _by_batch(items, received), sent.T, received.T
+
+
+def gather_batches(
+    comm: Communicator, items: NDArray[Any], offsets: Counts
+) -> tuple[NDArray[Any], Counts]:
+    """Bring the items of all ranks to all ranks, where they stay in their batches (collective).
+
+    Parameters
+    ----------
+    comm
+        All ranks.
+    items
+        (k, ...) this rank's items in the order of their batches.
+    offsets
+        (batches + 1,) the items of batch b are ``offsets[b]:offsets[b + 1]``.
+
+    Returns
+    -------
+    items, offsets
+        Those of all ranks in the order of batches, and in each of ranks.
+    """
+    counts = comm.allgatherv(np.diff(offsets)[None], [1] * comm.size)
+    items = _by_batch(comm.allgatherv(items, counts.sum(axis=1)), counts)
+    return items, np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+
+
+def _by_batch(items: NDArray[Any], counts: Counts) -> NDArray[Any]:
+    """Sort items from the order of (ranks, batches), with these counts, to that of batches."""
+    ranks, batches = counts.shape
+    of_batches = np.repeat(np.tile(np.arange(batches), ranks), counts.ravel())
+    return items[np.argsort(of_batches, kind="stable")]

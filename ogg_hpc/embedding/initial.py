@@ -12,7 +12,9 @@ from ogg_hpc.runtime.random import stream, uniform
 _STREAM = stream("initial vectors")
 
 
-def initial_vectors(ids: NDArray[Any], dim: int, seed: int) -> NDArray[np.float32]:
+def initial_vectors(
+    ids: NDArray[Any], dim: int, seed: int, columns: range | None = None
+) -> NDArray[np.float32]:
     """Return small random vectors, uniform in (-0.5, 0.5) / dim, as word2vec starts from.
 
     Contexts start at 0, so that all scores are 0 and the loss of a pair is (K + 1) log 2; where
@@ -26,11 +28,14 @@ def initial_vectors(ids: NDArray[Any], dim: int, seed: int) -> NDArray[np.float3
         Numbers in a vector.
     seed
         Of the run.
+    columns
+        Which of the numbers are wanted; all by default.
 
     Returns
     -------
-    (m, dim) float32
+    (m, dim) or (m, len(columns)) float32
     """
-    return ((uniform(seed, _STREAM, np.asarray(ids)[:, None], np.arange(dim)) - 0.5) / dim).astype(
-        np.float32
+    draws = uniform(
+        seed, _STREAM, np.asarray(ids)[:, None], np.arange(dim) if columns is None else columns
     )
+    return ((draws - 0.5) / dim).astype(np.float32)

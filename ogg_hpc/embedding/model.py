@@ -53,8 +53,10 @@ class Model:
     seed: int
 
 
-def initial_rows(model: Model, matrix: Matrix, ids: NDArray[Any]) -> NDArray[np.float32]:
-    """Return the (m, dim) rows of nodes that training starts from, the same for every layout."""
+def initial_rows(
+    model: Model, matrix: Matrix, ids: NDArray[Any], columns: range | None = None
+) -> NDArray[np.float32]:
+    """Return what training starts from in rows of nodes, or in some columns of them."""
     if matrix == "context":
-        return np.zeros((len(ids), model.dim), np.float32)
-    return initial_vectors(ids, model.dim, model.seed)
+        return np.zeros((len(ids), model.dim if columns is None else len(columns)), np.float32)
+    return initial_vectors(ids, model.dim, model.seed, columns)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc.embedding.batch_exchange import send_batches
+from ogg_hpc.embedding.batch_exchange import gather_batches, send_batches
 from ogg_hpc.embedding.model import Model
 from ogg_hpc.embedding.row_owners import RowOwners
 from ogg_hpc.embedding.traffic import Traffic
@@ -68,14 +68,46 @@ def route(
 
     Pairs of a batch are in the order of the ranks they come from.
     """
+    rows = _as_rows(pairs)
+    ranks, _ = owners.find(pairs.sources)
+    here = int(np.count_nonzero(ranks == comm.rank))
+    traffic.add("pairs", _row_bytes(rows), len(rows), len(rows) - here)
+    rows, _, received = send_batches(comm, rows, pairs.offsets, ranks)
+    return _of_rows(rows, np.concatenate([[0], np.cumsum(received.sum(axis=1))]), pairs)
+
+
+def share(comm: Communicator, pairs: PairBatches, ranks: range, traffic: Traffic) -> PairBatches:
+    """Bring the pairs of all batches to all ranks, in one message (collective).
+
+    Parameters
+    ----------
+    comm
+        All ranks.
+    pairs
+        This rank's pairs.
+    ranks
+        Who wants them; the others get them, too, which is not counted.
+    traffic
+        Where they are counted.
+    """
+    rows = _as_rows(pairs)
+    others = len(ranks) - (comm.rank in ranks)
+    traffic.add("pairs", _row_bytes(rows), len(ranks) * len(rows), others * len(rows))
+    return _of_rows(*gather_batches(comm, rows, pairs.offsets), pairs)
+
+
+def _as_rows(pairs: PairBatches) -> NDArray[Any]:
+    """Return one row for each pair, with its own negatives where it has some."""
     columns = [pairs.sources[:, None], pairs.contexts[:, None]]
     if not pairs.shared:
         columns.append(pairs.negatives)
-    rows = np.concatenate(columns, axis=1)
-    ranks, _ = owners.find(pairs.sources)
-    here = int(np.count_nonzero(ranks == comm.rank))
-    traffic.add("pairs", rows.itemsize * rows.shape[1], len(rows), len(rows) - here)
-    rows, _, received = send_batches(comm, rows, pairs.offsets, ranks)
-    offsets = np.concatenate([[0], np.cumsum(received.sum(axis=1))])
-    negatives = pairs.negatives if pairs.shared else rows[:, 2:]
-    return PairBatches(offsets, rows[:, 0], rows[:, 1], negatives, pairs.shared)
+    return np.concatenate(columns, axis=1)
+
+
+def _of_rows(rows: NDArray[Any], offsets: NDArray[np.int64], before: PairBatches) -> PairBatches:
+    negatives = before.negatives if before.shared else rows[:, 2:]
+    return PairBatches(offsets, rows[:, 0], rows[:, 1], negatives, before.shared)
+
+
+def _row_bytes(rows: NDArray[Any]) -> int:
+    return int(rows.itemsize * rows.shape[1])

@@ -14,13 +14,14 @@ from ogg_hpc.embedding.sampling.pairs import Pairs
 from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.strategies.registry import strategy_class
 from ogg_hpc.embedding.window import make_window, share_of
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.clock import Clock
 
 EPOCH = 2
 BATCHES, WINDOW = 11, 4  # the last window is shorter
 BATCH_ITEMS = 6
 ITEMS = BATCHES * BATCH_ITEMS - 2  # the last batch is smaller
-STRATEGIES = ("simple", "partitioned")
+STRATEGIES = ("simple", "partitioned", "dot")
 
 
 def make_model(n=23, dim=5, *, tied=False, negative=3, shared_negatives=7, row_limit=1e9):
@@ -89,7 +90,7 @@ def plainly(model, staleness=0):
 
 
 def check(comm, name, model, staleness=0, **settings):
-    _, matrices, losses = train(comm, name, model, staleness=staleness, **settings)
+    strategy, matrices, losses = train(comm, name, model, staleness=staleness, **settings)
     X, Y, right_losses, counts = plainly(model, staleness)
     np.testing.assert_allclose(losses[:, 0], right_losses, rtol=1e-5)
     assert losses[:, 1].tolist() == counts
@@ -98,6 +99,7 @@ def check(comm, name, model, staleness=0, **settings):
             np.testing.assert_allclose(matrix, right, atol=1e-5)
     else:
         assert matrices[0] is None
+    return strategy
 
 
 @pytest.mark.parametrize("staleness", [0, 1])
@@ -115,3 +117,38 @@ def test_steps_of_hubs_are_bounded_over_all_ranks(comm, name):
     unbounded = dataclasses.replace(model, row_limit=1e9)
     assert not np.allclose(plainly(model)[0], plainly(unbounded)[0], atol=1e-2)
     check(comm, name, model)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_ranks_may_have_no_rows_columns_or_pairs(comm, name, n):
+    check(comm, name, make_model(n=n, dim=1, row_limit=0.3))
+
+
+@pytest.mark.parametrize("staleness", [0, 1])
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_servers_may_hold_rows_alone(comm, name, tied, staleness):
+    for servers in range(1, comm.size):
+        strategy = check(comm, name, make_model(tied=tied), staleness, servers=servers)
+        assert strategy.layout.worker == (comm.rank if comm.rank < comm.size - servers else None)
+
+
+def test_servers_leave_a_rank_to_compute(comm):
+    with pytest.raises(SettingsError, match=f"none of {comm.size} ranks to sample and compute"):
+        train(comm, "simple", make_model(), servers=comm.size)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_restored_rows_are_gathered_as_they_were(comm, name):
+    model = make_model()
+    strategy, _, _ = train(comm, name, model, servers=comm.size // 2)
+    generator = np.random.default_rng(0)
+    for matrix in ("vectors", "context"):
+        rows = generator.random((model.n, model.dim)).astype(np.float32)
+        for lo in range(0, model.n, 6):
+            hi = min(lo + 6, model.n)
+            strategy.restore(matrix, lo, hi, rows[lo:hi] if comm.rank == 0 else None)
+        again = gathered(strategy, matrix, model.n)
+        if comm.rank == 0:
+            np.testing.assert_array_equal(again, rows)

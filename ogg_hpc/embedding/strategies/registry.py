@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from ogg_hpc.embedding.strategies.dot import Dot
 from ogg_hpc.embedding.strategies.partitioned import Partitioned
 from ogg_hpc.embedding.strategies.simple import Simple
 from ogg_hpc.embedding.strategies.strategy import Strategy
 
 _STRATEGIES: dict[str, type[Strategy]] = {
-    strategy.name: strategy for strategy in (Partitioned, Simple)
+    strategy.name: strategy for strategy in (Partitioned, Simple, Dot)
 }
 
 
