@@ -10,7 +10,18 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NoReturn
 
-from ogg_hpc.cli import data, embed_eval, embed_export, evaluate, info, scale, solve, train, verify
+from ogg_hpc.cli import (
+    data,
+    embed,
+    embed_eval,
+    embed_export,
+    evaluate,
+    info,
+    scale,
+    solve,
+    train,
+    verify,
+)
 from ogg_hpc.errors import InterruptionError, OggError
 from ogg_hpc.runtime.launch import end_job, promised_rank, promised_size, start
 
@@ -38,7 +49,18 @@ def build_parser() -> argparse.ArgumentParser:
     subcommands = parser.add_subparsers(
         title="commands", dest="command", metavar="COMMAND", required=True
     )
-    for command in (info, data, solve, verify, train, evaluate, embed_eval, embed_export, scale):
+    for command in (
+        info,
+        data,
+        solve,
+        verify,
+        train,
+        evaluate,
+        embed,
+        embed_eval,
+        embed_export,
+        scale,
+    ):
         command.add_parser(subcommands)
     return parser
 

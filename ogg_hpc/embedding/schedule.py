@@ -37,3 +37,14 @@ def batch_items(settings: EmbedSettings, pairs_per_item: float) -> int:
         Expected pairs of an item of the sampler.
     """
     return max(1, round(settings.batch_pairs / pairs_per_item))
+
+
+def shared_negatives(settings: EmbedSettings) -> int:
+    """Return how many negatives the pairs of a batch share, 0 where each pair has its own.
+
+    By default they are as many as a hundredth of the pairs, so that the rows of negatives weigh
+    little beside those of pairs, and at least as many as a pair is weighed against.
+    """
+    if settings.negatives == "pair":
+        return 0
+    return settings.shared_negatives or max(settings.negative, settings.batch_pairs // 100)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sys
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -145,3 +146,9 @@ def describe_start(comm: Communicator, step: int) -> dict[str, Any]:
         "gpu": comm.device.gpu(),
         **about,
     }
+
+
+def hosts_without(comm: Communicator, folder: Path) -> list[str]:
+    """Return the hosts that do not see a folder which rank 0 has made (collective)."""
+    missing = socket.gethostname() if comm.local_rank == 0 and not folder.is_dir() else None
+    return sorted({host for host in comm.gather_objects(missing) if host is not None})

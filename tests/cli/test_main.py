@@ -5,7 +5,17 @@ import sys
 import pytest
 
 HEAVY = ("torch", "scipy", "numba", "h5py", "mpi4py", "cupy", "networkx")
-COMMANDS = ("info", "data", "solve", "verify", "train", "evaluate", "embed-export", "scale")
+COMMANDS = (
+    "info",
+    "data",
+    "solve",
+    "verify",
+    "train",
+    "evaluate",
+    "embed",
+    "embed-export",
+    "scale",
+)
 
 
 def loaded_by(code, environment):
@@ -29,6 +39,7 @@ def loaded_by(code, environment):
         "from ogg_hpc.cli.main import main\nmain(['solve', '--help'])",
         "from ogg_hpc.cli.main import main\nmain(['train', '--help'])",
         "from ogg_hpc.cli.main import main\nmain(['evaluate', '--help'])",
+        "from ogg_hpc.cli.main import main\nmain(['embed', '--help'])",
     ],
 )
 def test_help_loads_no_heavy_library(code, clean_environment):
@@ -53,7 +64,7 @@ def test_every_command_explains_itself(ogg, command):
     assert "xample" in out or command == "data"  # which has subcommands of its own
 
 
-@pytest.mark.parametrize("command", ["info", "solve", "train", "evaluate"])
+@pytest.mark.parametrize("command", ["info", "solve", "train", "evaluate", "embed"])
 def test_every_option_states_its_default(ogg, command):
     _, out, _ = ogg(command, "--help")
     options = out.partition("options:")[2].partition("examples:")[0].split("\n  -")[1:]

@@ -1,0 +1,163 @@
+"""The folder of a run that embeds a graph, beside the output: how it is taken up again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ogg_hpc import settings as settings_module
+from ogg_hpc.embedding.paths import run_folder
+from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.errors import SettingsError
+from ogg_hpc.runtime.files import read_json
+from ogg_hpc.runtime.run_folder import (
+    CHECKPOINTS,
+    PROGRESS,
+    SETTINGS,
+    RunFolder,
+    Standing,
+    stored_settings,
+)
+
+CONTENT = "ogg-hpc-embedding-run/1"
+# What a resumed run may change: where vectors lie makes no difference to their numbers.
+_FREE = ("exchange", "servers", "graph_memory", "checkpoint_minutes", "checkpoint_keep")
+_ALIKE = ("partitioned", "simple", "dot")
+
+
+@dataclass
+class Progress(Standing):
+    """Where a run stands, on all ranks; a step is a batch.
+
+    Attributes
+    ----------
+    same : dict
+        What a resumed run must share with this one: settings, graph and windows.
+    training_seconds : float
+        Time that sampling and training took.
+    losses : list
+        See `Losses.state`.
+    """
+
+    same: dict[str, Any]
+    training_seconds: float = 0.0
+    losses: list[Any] = field(default_factory=list)
+
+
+class EmbeddingFolder(RunFolder):
+    """The files of a run; for rank 0 alone.
+
+    Parameters
+    ----------
+    output
+        The file of the embedding; the folder lies beside it.
+    settings
+        The run.
+    """
+
+    _settings: EmbedSettings
+
+    def __init__(self, output: Path, settings: EmbedSettings) -> None:
+        super().__init__(run_folder(output), settings, CONTENT, settings.checkpoint_keep)
+        self._output = output
+
+    def check_new(self) -> None:
+        """Raise if the folder holds a run that is not finished."""
+        if (self.path / CHECKPOINTS).exists():
+            raise SettingsError(
+                f"{self.path} holds an unfinished run; continue it with --resume, choose another "
+                "--output, or delete that folder"
+            )
+
+    def finished(self) -> dict[str, Any] | None:
+        """Return the record of the run if there is nothing left to do.
+
+        Raises
+        ------
+        SettingsError
+            The run in the folder is another one.
+        """
+        record = self.record()
+        if record is None or not self._output.exists() or (self.path / CHECKPOINTS).exists():
+            return None
+        self._check_same(lasting(self._settings), lasting(stored(self.path)))
+        return record
+
+    def saved(self, same: dict[str, Any]) -> tuple[Path, Progress] | None:
+        """Return the newest valid checkpoint and where the run stood; None if there is none.
+
+        Parameters
+        ----------
+        same
+            What it must share with the present run.
+
+        Raises
+        ------
+        InputError
+            There are checkpoints, and none is valid.
+        SettingsError
+            It is that of another run.
+        """
+        path = self._store.newest()
+        if path is None:
+            return None
+        progress = Progress(**read_json(path / PROGRESS, "progress"))
+        self._check_same(same, progress.same)
+        return path, progress
+
+    def commit(self, progress: Progress, write: Callable[[Path], None]) -> None:
+        """Write a checkpoint, whole or not at all; `write` adds the rows to the folder given."""
+        progress.metrics_bytes = self.metrics.flush()
+
+        def write_all(folder: Path) -> None:
+            write(folder)
+            text = json.dumps(asdict(progress), indent=1) + "\n"
+            (folder / PROGRESS).write_text(text, encoding="utf-8")
+
+        self._store.commit(progress.step, write_all)
+
+    def remove_checkpoints(self) -> None:
+        """Remove all checkpoints, which are as large as the output, once that is there."""
+        shutil.rmtree(self.path / CHECKPOINTS, ignore_errors=True)
+
+    def _check_same(self, own: dict[str, Any], found: dict[str, Any]) -> None:
+        different = list(settings_module.differences(own, found))
+        if different:
+            raise SettingsError(
+                f"{self.path} holds a run with {'; '.join(different)}; go on with that, or choose "
+                "another --output"
+            )
+
+
+def stored(folder: Path) -> EmbedSettings:
+    """Return the settings that the folder of a run holds."""
+    return settings_module.build(EmbedSettings, stored_settings(folder))
+
+
+def resumed_settings(output: Path, given: Mapping[str, Any]) -> EmbedSettings:
+    """Return the settings of a run that may have begun before.
+
+    Parameters
+    ----------
+    output
+        The file of the embedding.
+    given
+        Settings by name; they win over those of the run, and defaults over neither.
+    """
+    folder = run_folder(output)
+    known = stored_settings(folder) if (folder / SETTINGS).exists() else {}
+    return settings_module.build(EmbedSettings, {**known, **given})
+
+
+def lasting(settings: EmbedSettings) -> dict[str, Any]:
+    """Return, as plain values, the settings that a resumed run must share with this one."""
+    plain: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
+    for name in _FREE:
+        del plain[name]
+    if settings.strategy in _ALIKE:
+        plain["strategy"] = " or ".join(_ALIKE)
+    return plain
