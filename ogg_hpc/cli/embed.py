@@ -65,8 +65,8 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--output",
         metavar="EMB",
-        required=True,
-        help="file of the embedding: .h5, .txt or .vec, .bin, .npy",
+        help="file of the embedding: .h5, .txt or .vec, .bin, .npy (default: the name of GRAPH "
+        "with .emb.h5)",
     )
     parser.add_argument(
         "--resume",
@@ -119,7 +119,7 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Embed (collective)."""
-    output = Path(args.output)
+    output = Path(args.output or f"{Path(args.graph).stem}.emb.h5")
     with noted_signals() as stop:  # before the seconds that imports take
         if promised_rank() == 0:
             # At once: whatever fails from here on must not look like a run to be submitted again.
