@@ -15,7 +15,10 @@ from ogg_hpc.embedding.sampling.sampler import Sampler
 from ogg_hpc.embedding.sampling.starts import starts
 from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.walk_graph import WalkGraph
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.random import stream
+
+_LEAST_STOP_RATE = 0.001
 
 
 class APP(Sampler):
@@ -27,6 +30,11 @@ class APP(Sampler):
 
     def __init__(self, graph: WalkGraph, settings: EmbedSettings) -> None:
         super().__init__(graph, settings)
+        if settings.stop_rate < _LEAST_STOP_RATE:
+            raise SettingsError(
+                f"stop_rate {settings.stop_rate:g}: walks would take {1 / settings.stop_rate:g} "
+                f"steps; use at least {_LEAST_STOP_RATE:g}"
+            )
         self.items = settings.walks * graph.n
         self.pairs_per_item = np.count_nonzero(graph.degrees) / max(graph.n, 1)
 
