@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.embedding.distinct import distinct
+from ogg_hpc.runtime.device import Device
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,11 @@ class CompactBatch:
     def shared(self) -> bool:
         """Whether all pairs have the same negatives."""
         return self.negatives.ndim == 1
+
+    def moved(self, device: Device) -> CompactBatch:
+        """Return the batch with its arrays on a device."""
+        names = ("sources", "contexts", "negatives")
+        return replace(self, **{name: device.from_host(getattr(self, name)) for name in names})
 
 
 def compact(

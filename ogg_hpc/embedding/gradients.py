@@ -10,15 +10,17 @@ An objective sees scores alone, so there are two phases: `scores`, which are sum
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from ogg_hpc.embedding.batch import CompactBatch
+from ogg_hpc.embedding.gradient_kernels import add_pair_gradients, add_rows, pair_scores
 from ogg_hpc.embedding.objective import Objective
+from ogg_hpc.runtime.device import CPUDevice, Device
 
+HOST = CPUDevice()
 Vectors = NDArray[np.float32]
 
 
@@ -61,7 +63,7 @@ class Gradients(NamedTuple):
     loss : float
         Summed over pairs.
     source_sums, context_sums : (m_s, D), (m_c, D) float32
-        Summed gradients. In a tied batch both names are of one array, with all sums.
+        Summed gradients. In a tied batch both are the same, all sums.
     source_weights, context_weights : (m_s,), (m_c,) float32
         Summed weights of the terms in each sum.
     """
@@ -73,7 +75,9 @@ class Gradients(NamedTuple):
     context_weights: NDArray[np.float32]
 
 
-def gradients(objective: Objective, X: Vectors, Y: Vectors, batch: CompactBatch) -> Gradients:
+def gradients(
+    objective: Objective, X: Vectors, Y: Vectors, batch: CompactBatch, device: Device = HOST
+) -> Gradients:
     """Return loss and gradients of a batch.
 
     Parameters
@@ -86,66 +90,82 @@ def gradients(objective: Objective, X: Vectors, Y: Vectors, batch: CompactBatch)
         Context vectors of the distinct contexts and negatives; X itself in a tied batch.
     batch
         Who meets whom.
+    device
+        What computes; the arrays given and returned are the host's.
     """
-    return gradients_of_slopes(X, Y, batch, slopes(objective, scores(X, Y, batch), batch))
+    X = device.from_host(X)
+    Y = X if batch.tied else device.from_host(Y)
+    batch = batch.moved(device)
+    found = slopes(objective, scores(X, Y, batch, device), batch, device)
+    result = gradients_of_slopes(X, Y, batch, found, device)
+    return Gradients(result.loss, *map(device.to_host, result[1:]))
 
 
-def scores(X: Vectors, Y: Vectors, batch: CompactBatch) -> Scores:
-    """Return the scores of a batch; of some columns of X and Y, these columns' part of them."""
-    own = X[batch.sources]
-    positive = np.einsum("kd,kd->k", own, Y[batch.contexts])
+def scores(X: Vectors, Y: Vectors, batch: CompactBatch, device: Device = HOST) -> Scores:
+    """Return the scores of a batch; of some columns of X and Y, these columns' part of them.
+
+    All arrays are of the device, here and in the functions below.
+    """
+    positive, negative = pair_scores(device, X, Y, batch)
     if batch.shared:
-        return Scores(positive, X @ Y[batch.negatives].T)
-    return Scores(positive, np.einsum("kd,knd->kn", own, Y[batch.negatives]))
+        negative = X @ Y[batch.negatives].T
+    return Scores(positive, negative)
 
 
-def slopes(objective: Objective, scores: Scores, batch: CompactBatch) -> Slopes:
+def slopes(
+    objective: Objective, scores: Scores, batch: CompactBatch, device: Device = HOST
+) -> Slopes:
     """Return the loss of a batch and its derivatives by the (whole) scores."""
     losses, positive = objective.positive(scores.positive)
-    negative_losses, negative = objective.negative(scores.negative)
-    weights = np.full(1, batch.negative_weight, np.float32)
+    loss = losses.sum(dtype=np.float64)
+    losses, negative = objective.negative(scores.negative)
+    weights = batch.negative_weight
     if batch.shared:
         # The negative terms of a pair are those of its source: each row counts for its pairs.
-        pairs = np.bincount(batch.sources, minlength=len(scores.negative))
-        weights = (batch.negative_weight * pairs).astype(np.float32)[:, None]
-    loss = losses.sum(dtype=np.float64) + (weights * negative_losses).sum(dtype=np.float64)
-    return Slopes(float(loss), positive.astype(np.float32), (weights * negative).astype(np.float32))
+        pairs = device.xp.bincount(batch.sources, minlength=len(scores.negative))
+        weights = (weights * pairs).astype(np.float32)[:, None]
+    loss += (weights * losses).sum(dtype=np.float64)
+    negative = weights * negative
+    return Slopes(float(loss), *(s.astype(np.float32, copy=False) for s in (positive, negative)))
 
 
-def gradients_of_slopes(X: Vectors, Y: Vectors, batch: CompactBatch, slopes: Slopes) -> Gradients:
+def gradients_of_slopes(
+    X: Vectors, Y: Vectors, batch: CompactBatch, slopes: Slopes, device: Device = HOST
+) -> Gradients:
     """Return gradients from slopes; of some columns of X and Y, these columns of them."""
-    source_sums = np.zeros_like(X)
-    context_sums = source_sums if batch.tied else np.zeros_like(Y)
-    source_sums += _added(batch.sources, slopes.positive, len(X)) @ Y[batch.contexts]
-    context_sums += _added(batch.contexts, slopes.positive, len(Y)) @ X[batch.sources]
+    xp = device.xp
     if batch.shared:
-        source_sums += slopes.negative @ Y[batch.negatives]
-        context_sums += _added(batch.negatives, None, len(Y)) @ (slopes.negative.T @ X)
+        source_sums = slopes.negative @ Y[batch.negatives]
+        context_sums = source_sums if batch.tied else xp.zeros_like(Y)
+        add_rows(device, batch.negatives, slopes.negative.T @ X, context_sums)
     else:
-        for one, slope in zip(batch.negatives.T, slopes.negative.T, strict=True):
-            source_sums += _added(batch.sources, slope, len(X)) @ Y[one]
-            context_sums += _added(one, slope, len(Y)) @ X[batch.sources]
-    source_weights, context_weights = row_weights(batch, len(X), len(Y))
-    return Gradients(slopes.loss, source_sums, source_weights, context_sums, context_weights)
+        source_sums = xp.zeros_like(X)
+        context_sums = source_sums if batch.tied else xp.zeros_like(Y)
+    sums = source_sums, context_sums
+    add_pair_gradients(device, X, Y, batch, slopes.positive, slopes.negative, *sums)
+    weights = row_weights(batch, len(X), len(Y), device)
+    return Gradients(slopes.loss, source_sums, weights[0], context_sums, weights[1])
 
 
 def row_weights(
-    batch: CompactBatch, sources: int, contexts: int
+    batch: CompactBatch, sources: int, contexts: int, device: Device = HOST
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Return the summed weights of the terms that each row of X, and of Y, takes part in."""
+    """Return the summed weights of the terms that each row of X, and of Y, takes part in.
+
+    Parameters
+    ----------
+    batch
+        Who meets whom.
+    sources, contexts
+        Rows of X, and of Y.
+    """
+    count = device.xp.bincount
     negatives, weight = batch.negatives, batch.negative_weight
-    a_source = 1.0 + weight * (len(negatives) if batch.shared else negatives.shape[1])
+    a_source = 1.0 + weight * negatives.shape[-1]
     a_negative = weight * (len(batch.sources) if batch.shared else 1)
-    of_sources = a_source * np.bincount(batch.sources, minlength=sources)
-    of_contexts = a_negative * np.bincount(negatives.ravel(), minlength=contexts)
-    of_contexts += np.bincount(batch.contexts, minlength=contexts)
+    of_sources = a_source * count(batch.sources, minlength=sources)
+    of_contexts = a_negative * count(negatives.ravel(), minlength=contexts)
+    of_contexts += count(batch.contexts, minlength=contexts)
     if batch.tied:
         of_sources = of_contexts = of_sources + of_contexts
     return of_sources.astype(np.float32), of_contexts.astype(np.float32)
-
-
-def _added(rows: NDArray[np.int32], weights: NDArray[np.float32] | None, m: int) -> Any:
-    """Return the matrix that adds weighted vectors, one a column, to their rows."""
-    k = len(rows)
-    values = np.ones(k, np.float32) if weights is None else np.ascontiguousarray(weights)
-    return scipy.sparse.csc_array((values, rows, np.arange(k + 1, dtype=np.int32)), (m, k))

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from ogg_hpc.runtime.random import stream, uniform
+from ogg_hpc.embedding.alias import alias_table, draw_alias
+from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.runtime.random import hash64, stream
+from ogg_hpc.runtime.random_compiled import absorb, stream_state
 
-_OF_PAIRS, _OF_BATCH = stream("negatives of pairs"), stream("negatives of batches")
+# Negatives of a batch where nobody has said how many.
+SHARED = 128
 
 
 class NegativeSampler:
@@ -21,18 +26,24 @@ class NegativeSampler:
     Parameters
     ----------
     weights : (n,) float
-        Such as degrees; not all 0.
+        Such as degrees; nodes of weight 0 are not drawn.
     power
         0.75 in word2vec.
     seed
         Of the run.
+
+    Raises
+    ------
+    SettingsError
+        A weight that is negative or not finite, or none that is positive.
     """
 
     def __init__(self, weights: NDArray[Any], power: float, seed: int) -> None:
-        powers = np.where(weights > 0, np.asarray(weights, np.float64) ** power, 0.0)
-        self._cumulative = np.cumsum(powers)
-        self._cumulative /= self._cumulative[-1]
+        weights = np.asarray(weights, np.float64)
+        # 0 to the power 0 would be 1.
+        self._table = alias_table(np.where(weights == 0, 0, weights**power))
         self._seed = seed
+        self._id_type = np.int32 if len(weights) < 2**31 else np.int64
 
     def of_pairs(
         self, epoch: int, items: NDArray[np.int64], places: NDArray[np.int64], negative: int
@@ -48,13 +59,28 @@ class NegativeSampler:
         negative
             K.
         """
-        coordinates = (np.asarray(items)[:, None], np.asarray(places)[:, None])
-        draws = uniform(self._seed, _OF_PAIRS, epoch, *coordinates, np.arange(negative))
-        return self._nodes(draws)
+        drawn = np.empty((len(items), negative), self._id_type)
+        state = np.uint64(absorb(stream_state(self._seed, "negatives of pairs"), epoch))
+        _draw(*self._table, state, items, places, drawn)
+        return drawn
 
     def of_batch(self, epoch: int, batch: int, shared: int) -> NDArray[Any]:
         """Return (S,) negatives that all pairs of a batch share."""
-        return self._nodes(uniform(self._seed, _OF_BATCH, epoch, batch, np.arange(shared)))
+        bits = hash64(self._seed, stream("negatives of batches"), epoch, batch, np.arange(shared))
+        return self._table.draw(bits).astype(self._id_type)
 
-    def _nodes(self, draws: NDArray[np.float64]) -> NDArray[Any]:
-        return np.searchsorted(self._cumulative, draws, side="right").astype(np.int32)
+
+def shared_negatives(settings: EmbedSettings) -> int:
+    """Return how many negatives the pairs of a batch share; 0 if each pair has its own."""
+    if settings.negatives == "pair":
+        return 0
+    return settings.shared_negatives or SHARED
+
+
+@njit(cache=True, nogil=True)
+def _draw(thresholds: Any, aliases: Any, state: Any, items: Any, places: Any, drawn: Any) -> None:
+    for p in range(drawn.shape[0]):
+        of_pair = absorb(absorb(state, items[p]), places[p])
+        for i in range(drawn.shape[1]):
+            of_draw = absorb(of_pair, i)
+            drawn[p, i] = draw_alias(thresholds, aliases, 0, len(thresholds), of_draw)

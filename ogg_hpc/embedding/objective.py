@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.embedding.softplus import softplus
 from ogg_hpc.runtime.plugins import load_class
 
 
@@ -20,7 +21,11 @@ class Objective(ABC):
 
     @abstractmethod
     def positive(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return losses of pairs, and their slopes d loss / d score, elementwise."""
+        """Return losses of pairs, and their slopes d loss / d score, elementwise.
+
+        Scores are float32, in any shape, and on a GPU an array of CuPy: functions of NumPy that
+        work element by element take both.
+        """
 
     @abstractmethod
     def negative(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -40,10 +45,11 @@ class SGNS(Objective):
 
     def negative(self, scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return -log σ(-s) and σ(s)."""
+        if isinstance(scores, np.ndarray) and scores.dtype == np.float32:
+            return softplus(scores)
         # exp of what is not above 0 does not overflow.
-        small = np.exp(-np.abs(scores))
-        losses = np.maximum(scores, 0) + np.log1p(small)
-        return losses, np.where(scores > 0, 1, small) / (1 + small)
+        losses = np.maximum(scores, 0) + np.log1p(np.exp(-np.abs(scores)))
+        return losses, np.exp(scores - losses)
 
 
 def make_objective(name: str) -> Objective:
