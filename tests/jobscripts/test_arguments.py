@@ -15,6 +15,7 @@ SCRIPTS = [
         *("slurm/train.sh", "slurm/evolve.sh", "slurm/scaling.sh", "slurm/solve-array.sh"),
         *("lsf/train.sh", "lsf/evolve.sh", "lsf/scaling.sh", "lsf/solve-array.sh", "lsf/solve.sh"),
         *("slurm/convert.sh", "lsf/convert.sh", "lsf/preprocess.sh"),
+        *("slurm/embed.sh", "lsf/embed.sh"),
         *("convert_each.sh", "install.sh"),
     )
 ]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ogg_hpc.embedding.store import read_embedding
 from ogg_hpc.policies.file import load_policy
 
 # Ranks that wait for one another spin, which takes long where other work has the cores.
@@ -29,6 +30,7 @@ ARGUMENTS = {
     "solve-array.sh": "graphs.txt results --problem mis",
     "preprocess.sh": "stores a.mtx 'b c.mtx'",
     "convert.sh": "'edges 1.txt.gz' 'stores/edges 1.h5' --undirected",
+    "embed.sh": "graph.h5 'emb/a b.h5' --method line",
     "evolve.sh": "mvc-evolution runs/evolved",
 }
 
@@ -281,6 +283,24 @@ def test_training_is_warned_and_goes_on_in_the_next_part_to_the_same_policy(lsf,
     assert whole.keys() == warned.keys()
     for name, array in whole.items():
         np.testing.assert_array_equal(array, warned[name])
+
+
+def test_embedding_is_warned_and_goes_on_in_the_next_part_to_the_same_vectors(lsf, graph):
+    options = "--dim 8 --epochs 150 --walks 1 --walk-length 5"
+    with lsf.site.open("a") as site:
+        site.write("export GPUS_PER_NODE=1\n")
+    warning = {
+        "STUB_WARN": "script",
+        "STUB_WARN_WHEN": str(lsf.folder / "warned.h5.run/metrics.jsonl"),
+    }
+    for name, variables, parts in (("whole", {}, 1), ("warned", warning, 2)):
+        job = lsf("embed.sh", f"{graph.name} {name}.h5 {options}", **variables)
+        assert (job.returncode, len(job.steps)) == (0, parts), job.output + job.stderr
+        assert not (lsf.folder / f"{name}.h5.run" / "UNFINISHED").exists()
+    assert "resumed at batch " in job.output
+    whole, warned = (read_embedding(lsf.folder / f"{name}.h5") for name in ("whole", "warned"))
+    np.testing.assert_array_equal(whole.vectors, warned.vectors)
+    np.testing.assert_array_equal(whole.context, warned.context)
 
 
 def test_training_that_has_failed_is_not_submitted_again(lsf):
