@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from ogg_hpc.embedding.edge_weights import column_sums, row_sums
 from ogg_hpc.embedding.walk_graph import WalkGraph
 from ogg_hpc.embedding.walk_rows import (
-    IF_NEAR,
-    REFUSED,
+    DEPENDS,
     TAKEN,
     WalkRows,
     attempt_state,
@@ -28,6 +27,8 @@ from ogg_hpc.runtime.random_compiled import absorb
 # Columns of walkers, which travel as rows of int64: the random key, whose walk it is (number times
 # ranks plus rank), the node it is at, the steps of the walk, and the node before.
 _KEY, _WALK, _NODE, _STEPS, _BEFORE = range(5)
+# Attempts of a walker that are looked up at once: more make fewer messages, and more of them vain.
+_QUESTIONS = 8
 
 
 class _Moves(NamedTuple):
@@ -119,7 +120,7 @@ class RowBlockGraph(WalkGraph):
         own = np.arange(len(starts)) * comm.size + comm.rank
         biased = not p == q == 1
         columns = [keys.view(np.int64), own, starts, steps, *([starts] if biased else [])]
-        walkers = np.column_stack(columns).astype(np.int64)
+        walkers = np.column_stack(columns).astype(np.int64, copy=False)
         walkers = walkers[(steps > 0) & (self.degrees[starts] > 0)]
         rounds = int(comm.allreduce(np.array([np.max(steps, initial=0)]), "max")[0])
         for step in range(rounds):
@@ -141,18 +142,27 @@ class RowBlockGraph(WalkGraph):
     ) -> NDArray[np.int64]:
         """Return the nodes that walkers step to, by rejection as in `biased_walk` (collective).
 
-        Where an attempt depends on an edge of the node before, that node's owner is asked.
+        Attempts that depend on edges of the node before are looked up at its owner, those of one
+        walker together.
         """
-        nodes = np.empty(len(walkers), np.int64)
-        attempts, verdicts = np.zeros(len(walkers), np.int64), np.empty(len(walkers), np.int64)
-        open_ = np.arange(len(walkers))
-        while self._comm.agree(np.array([len(open_)]))[0]:
-            _attempt(self._rows, self._first, walkers, step, p, q, open_, attempts, nodes, verdicts)
-            open_ = open_[verdicts[open_] != TAKEN]
-            near = self._are_edges(walkers[open_, _BEFORE], nodes[open_])
-            open_ = open_[near != (verdicts[open_] == IF_NEAR)]
-            attempts[open_] += 1
-        return nodes
+        nodes = np.full(len(walkers), -1)
+        attempts = np.zeros(len(walkers), np.int64)
+        waiting = np.arange(len(walkers))
+        while True:
+            drawn = np.empty((len(waiting), _QUESTIONS), np.int64)
+            asked = np.zeros(len(waiting), np.int64)
+            _attempt(
+                self._rows, self._first, walkers, step, p, q, waiting, attempts, nodes, drawn, asked
+            )
+            is_asked = np.arange(_QUESTIONS) < asked[:, None]
+            taken = np.zeros(drawn.shape, bool)
+            before = np.repeat(walkers[waiting, _BEFORE], asked)
+            taken[is_asked] = self._are_edges(before, drawn[is_asked]) == (q > 1)
+            any_taken, first_taken = taken.any(axis=1), taken.argmax(axis=1)
+            nodes[waiting[any_taken]] = drawn[any_taken, first_taken[any_taken]]
+            waiting = waiting[nodes[waiting] < 0]
+            if not self._comm.agree(np.array([len(waiting)]))[0]:
+                return nodes
 
     def _are_edges(
         self, sources: NDArray[np.int64], targets: NDArray[np.int64]
@@ -164,7 +174,7 @@ class RowBlockGraph(WalkGraph):
         )
         answers = np.empty(len(questions), np.bool_)
         _look_up(self._rows, self._first, questions, answers)
-        returned, _ = self._comm.alltoallv(answers, received)
+        returned, _ = self._comm.alltoallv(answers, received, counts)
         found = np.empty(len(sources), np.bool_)
         found[order] = returned
         return found
@@ -182,8 +192,8 @@ class RowBlockGraph(WalkGraph):
         """
         size = self._comm.size
         ranks = messages[:, 0] % size
-        order = np.argsort(ranks, kind="stable")
-        received, _ = self._comm.alltoallv(messages[order], np.bincount(ranks, minlength=size))
+        counts = np.bincount(ranks, minlength=size)
+        received, _ = self._comm.alltoallv(messages[_sorted_by(ranks, size)], counts)
         received[:, 0] //= size
         home: NDArray[np.int64] = received
         return home
@@ -191,7 +201,13 @@ class RowBlockGraph(WalkGraph):
     def _by_owner(self, nodes: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return an order that puts nodes of one owner together, and how many each owner has."""
         owners = np.searchsorted(self._partition.offsets[1:], nodes, side="right")
-        return np.argsort(owners, kind="stable"), np.bincount(owners, minlength=self._comm.size)
+        size = self._comm.size
+        return _sorted_by(owners, size), np.bincount(owners, minlength=size)
+
+
+def _sorted_by(ranks: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+    """Return a stable order of ranks below `size`; NumPy sorts narrow types digit by digit."""
+    return np.argsort(ranks.astype(np.min_scalar_type(size)), kind="stable")
 
 
 @njit(cache=True, nogil=True)
@@ -209,23 +225,28 @@ def _attempt(
     step: Any,
     p: Any,
     q: Any,
-    still: Any,
+    waiting: Any,
     attempts: Any,
     nodes: Any,
-    verdicts: Any,
+    drawn: Any,
+    asked: Any,
 ) -> None:
-    """Let walkers try until a neighbour is taken or depends on an edge of another row."""
-    for i in still:
+    """Let walkers try until a neighbour is taken, or `drawn` is full of those that may be."""
+    for k in range(len(waiting)):
+        i = waiting[k]
         row = walkers[i, _NODE] - first
         state = absorb(np.uint64(walkers[i, _KEY]), step)
         alone = rows.row_offsets[row + 1] - rows.row_offsets[row] == 1
-        while True:
-            nodes[i] = draw_neighbour(rows, row, attempt_state(state, attempts[i]))
-            back = nodes[i] == walkers[i, _BEFORE]
-            verdicts[i] = TAKEN if alone else judge(state, attempts[i], back, p, q)
-            if verdicts[i] != REFUSED:
-                break
+        while asked[k] < drawn.shape[1]:
+            node = draw_neighbour(rows, row, attempt_state(state, attempts[i]))
+            verdict = judge(state, attempts[i], node == walkers[i, _BEFORE], p, q)
             attempts[i] += 1
+            if alone or verdict == TAKEN:
+                nodes[i] = node
+                break
+            if verdict == DEPENDS:
+                drawn[k, asked[k]] = node
+                asked[k] += 1
 
 
 @njit(cache=True, nogil=True)

@@ -116,9 +116,8 @@ def biased_walk(rows: Any, keys: Any, p: Any, q: Any, walks: Any) -> None:
                 if alone:
                     break
                 verdict = judge(state, attempt, drawn == before, p, q)
-                if verdict > TAKEN:
-                    near = has_neighbour(rows, before, drawn)
-                    verdict = TAKEN if near == (verdict == IF_NEAR) else REFUSED
+                if verdict == DEPENDS and has_neighbour(rows, before, drawn) == (q > 1):
+                    break
                 if verdict == TAKEN:
                     break
                 attempt += 1
@@ -126,7 +125,7 @@ def biased_walk(rows: Any, keys: Any, p: Any, q: Any, walks: Any) -> None:
 
 
 # What becomes of a neighbour that was drawn for a biased step.
-REFUSED, TAKEN, IF_NEAR, IF_FAR = range(4)
+REFUSED, TAKEN, DEPENDS = range(3)
 
 
 @njit(cache=True, nogil=True)
@@ -139,7 +138,8 @@ def attempt_state(state: Any, attempt: Any) -> Any:
 def judge(state: Any, attempt: Any, back: Any, p: Any, q: Any) -> Any:
     """Return whether the neighbour of an attempt is taken.
 
-    Only between the two biases does it matter whether it is a neighbour of the node before.
+    It may depend on whether it is a neighbour of the node before: it then is taken if that is
+    ``q > 1``.
 
     Parameters
     ----------
@@ -157,4 +157,4 @@ def judge(state: Any, attempt: Any, back: Any, p: Any, q: Any) -> Any:
         return TAKEN
     if height >= max(1.0, 1 / q):
         return REFUSED
-    return IF_NEAR if q > 1 else IF_FAR
+    return DEPENDS
