@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import OggError
 from ogg_hpc.runtime.device import CPUDevice, Device
+from ogg_hpc.runtime.row_window import MPIRowWindow, RowWindow
 from ogg_hpc.runtime.trace import NO_TRACE, Trace
 from ogg_hpc.runtime.watchdog import Watchdog
 
@@ -374,6 +375,23 @@ class Communicator:
         """
         return np.empty(nbytes, np.uint8), lambda: None
 
+    def allocate_rows(self, rows: int, width: int) -> RowWindow:
+        """Allocate rows of float32 that all ranks read and add to at any time (collective).
+
+        Parameters
+        ----------
+        rows
+            Number of rows that this rank holds.
+        width
+            Number of columns, the same on all ranks.
+
+        Raises
+        ------
+        MemoryError
+            MPI cannot allocate so many.
+        """
+        return RowWindow(rows, width)
+
     def alone(self) -> Communicator:
         """Return a communicator of this rank alone, which takes none of MPI's.
 
@@ -680,6 +698,13 @@ class MPICommunicator(Communicator):
             raise MemoryError(str(error)) from None
         memory: Any = window.Shared_query(0)[0]
         return np.frombuffer(memory, np.uint8, nbytes), window.Free
+
+    def allocate_rows(self, rows: int, width: int) -> RowWindow:
+        """See `Communicator.allocate_rows`."""
+        try:
+            return MPIRowWindow(self._mpi, rows, width, self._waiting, self._count)
+        except self._MPI.Exception as error:
+            raise MemoryError(str(error)) from None
 
     def _allreduce(self, send: Any, receive: Any, op: str) -> None:
         mpi = self._MPI

@@ -97,6 +97,29 @@ class NodeArrays(Mapping[str, NDArray[Any]]):
         self._free()
 
 
+def require_room(comm: Communicator, nbytes: int, remedy: str) -> None:
+    """Refuse to let the ranks of a node share more memory than is left there (collective).
+
+    Parameters
+    ----------
+    comm
+        All ranks.
+    nbytes
+        What this rank is about to allocate.
+    remedy
+        What to do where a node has too little, besides giving it more.
+
+    Raises
+    ------
+    OggError
+        A node has too little.
+    """
+    node = comm.node()
+    total = int(node.allreduce(np.array([nbytes]))[0])
+    leads = node.rank == 0
+    comm.on_all(lambda: _check_room(total, remedy) if leads and node.size > 1 else None)
+
+
 def free_shared_bytes() -> int | None:
     """Return how much this node's processes can still share, None where it cannot be told."""
     return shutil.disk_usage(FOLDER).free if os.path.isdir(FOLDER) else None

@@ -326,3 +326,53 @@ def test_flag_of_any_rank_is_known_to_all(comm):
         flags = np.array([comm.rank == rank, comm.rank, 0], np.int64)
         assert comm.agree(flags).tolist() == [1, comm.size - 1, 0]
     assert comm.report()["agree"]["calls"] >= comm.size
+
+
+def random_rows(comm, rows, seed):
+    """Some rows of each rank, in the order of ranks: ranks, numbers there, counts."""
+    generator = np.random.default_rng([comm.rank, seed])
+    counts = generator.integers(0, rows + 1, comm.size)
+    slots = [generator.permutation(rows)[:count] for count in counts]
+    return np.repeat(np.arange(comm.size), counts), np.concatenate(slots).astype(np.int32), counts
+
+
+@pytest.mark.parametrize("width", [1, 5])
+def test_rows_are_read_from_any_rank(comm, width):
+    window = comm.allocate_rows(4, width)
+    assert not window.own.any()
+    window.own[:] = 10 * comm.rank + np.arange(4)[:, None]
+    comm.barrier()
+    for seed in range(3):
+        ranks, slots, counts = random_rows(comm, 4, seed)
+        for wait in [window.start_get(slots, counts) for _ in range(2)]:
+            expected = np.tile(10 * ranks + slots, (width, 1)).T
+            np.testing.assert_array_equal(wait(), expected)
+    comm.barrier()
+    window.free()
+
+
+def test_additions_of_all_ranks_add_up(comm):
+    window, expected = comm.allocate_rows(4, 3), np.zeros((4, 3))
+    for seed in range(3):
+        ranks, slots, counts = random_rows(comm, 4, seed)
+        window.add(np.tile(np.arange(1, 4, dtype=np.float32), (len(slots), 1)), slots, counts)
+        for their_ranks, their_slots in comm.gather_objects((ranks, slots)):
+            expected[their_slots[their_ranks == comm.rank]] += np.arange(1, 4)
+    comm.barrier()
+    np.testing.assert_array_equal(window.own, expected)
+    window.free()
+
+
+def test_calls_on_windows_count_what_crosses_ranks(comm):
+    if comm.size == 1:
+        pytest.skip("nothing crosses")
+    window = comm.allocate_rows(2, 3)
+    before = comm.report()
+    slots, counts = np.tile(np.arange(2, dtype=np.int32), comm.size), np.full(comm.size, 2)
+    window.add(window.start_get(slots, counts)(), slots, counts)
+    cost = comm.report(before)
+    for name in ("get", "accumulate"):
+        assert cost[name]["calls"] == 1
+        assert cost[name]["bytes"] == (comm.size - 1) * 2 * 12
+    comm.barrier()
+    window.free()

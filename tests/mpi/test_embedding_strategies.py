@@ -21,6 +21,7 @@ EPOCH = 2
 BATCHES, WINDOW = 11, 4  # the last window is shorter
 BATCH_ITEMS = 6
 ITEMS = BATCHES * BATCH_ITEMS - 2  # the last batch is smaller
+ONE_SIDED = {"exchange": "onesided"}
 STRATEGIES = ("simple", "partitioned", "dot")
 
 
@@ -46,26 +47,25 @@ def learning_rates():
     return np.linspace(0.3, 0.1, BATCHES)
 
 
-def train(comm, name, model, **settings):
-    """Train all batches; return the strategy, the matrices on rank 0, losses and pairs."""
+def make_strategy(comm, name, model, **settings):
     kind = strategy_class(name)
     settings = EmbedSettings(strategy=name, dim=model.dim, **settings)
-    strategy = kind(comm, model, settings, Clock(comm, *kind.phases))
-    layout = strategy.layout
-    losses = []
+    return kind(comm, model, settings, Clock(comm, *kind.phases))
+
+
+def train(comm, strategy, n, epoch=EPOCH, scale=1.0):
+    """Train all batches of an epoch; return their losses and pairs."""
+    layout, losses = strategy.layout, []
     for first in range(0, BATCHES, WINDOW):
         batches = min(WINDOW, BATCHES - first)
         share = share_of(layout.worker, len(layout.workers), first, batches, BATCH_ITEMS, ITEMS)
-        drawn = [pairs_of_items(model.n)[item] for item in share.items]
+        drawn = [pairs_of_items(n)[item] for item in share.items]
         nodes = np.concatenate([np.empty((0, 2), np.int32), *drawn])
         counts = np.array([len(item) for item in drawn], np.int64)
-        rates = learning_rates()[first : first + batches]
-        window = make_window(EPOCH, share, Pairs(nodes[:, 0], nodes[:, 1], counts), rates)
+        rates = scale * learning_rates()[first : first + batches]
+        window = make_window(epoch, share, Pairs(nodes[:, 0], nodes[:, 1], counts), rates)
         losses.append(comm.allreduce(strategy.train(window)))
-    matrices = [
-        gathered(strategy, name, model.n) for name in ("vectors", "context")[: 2 - model.tied]
-    ]
-    return strategy, matrices, np.concatenate(losses)
+    return np.concatenate(losses)
 
 
 def gathered(strategy, matrix, n, block=9):
@@ -90,15 +90,18 @@ def plainly(model, staleness=0):
 
 
 def check(comm, name, model, staleness=0, **settings):
-    strategy, matrices, losses = train(comm, name, model, staleness=staleness, **settings)
+    strategy = make_strategy(comm, name, model, staleness=staleness, **settings)
+    losses = train(comm, strategy, model.n)
     X, Y, right_losses, counts = plainly(model, staleness)
     np.testing.assert_allclose(losses[:, 0], right_losses, rtol=1e-5)
     assert losses[:, 1].tolist() == counts
-    if comm.rank == 0:
-        for matrix, right in zip(matrices, (X, Y), strict=False):
-            np.testing.assert_allclose(matrix, right, atol=1e-5)
-    else:
-        assert matrices[0] is None
+    rights = {"vectors": X} if model.tied else {"vectors": X, "context": Y}
+    for matrix, right in rights.items():
+        rows = gathered(strategy, matrix, model.n)
+        if comm.rank == 0:
+            np.testing.assert_allclose(rows, right, atol=1e-5)
+        else:
+            assert rows is None
     return strategy
 
 
@@ -136,13 +139,15 @@ def test_servers_may_hold_rows_alone(comm, name, tied, staleness):
 
 def test_servers_leave_a_rank_to_compute(comm):
     with pytest.raises(SettingsError, match=f"none of {comm.size} ranks to sample and compute"):
-        train(comm, "simple", make_model(), servers=comm.size)
+        make_strategy(comm, "simple", make_model(), servers=comm.size)
 
 
-@pytest.mark.parametrize("name", STRATEGIES)
-def test_restored_rows_are_gathered_as_they_were(comm, name):
+@pytest.mark.parametrize(
+    ("name", "settings"), [*((name, {}) for name in STRATEGIES), ("simple", ONE_SIDED)]
+)
+def test_restored_rows_are_gathered_as_they_were(comm, name, settings):
     model = make_model()
-    strategy, _, _ = train(comm, name, model, servers=comm.size // 2)
+    strategy = make_strategy(comm, name, model, servers=comm.size // 2, **settings)
     generator = np.random.default_rng(0)
     for matrix in ("vectors", "context"):
         rows = generator.random((model.n, model.dim)).astype(np.float32)
@@ -152,3 +157,63 @@ def test_restored_rows_are_gathered_as_they_were(comm, name):
         again = gathered(strategy, matrix, model.n)
         if comm.rank == 0:
             np.testing.assert_array_equal(again, rows)
+    strategy.free()
+
+
+def losses_of_epochs(comm, name, **settings):
+    model = make_model(negative=2, shared_negatives=5)
+    strategy = make_strategy(comm, name, model, **settings)
+    losses = [train(comm, strategy, model.n, epoch, scale=0.5)[:, 0].sum() for epoch in range(10)]
+    strategy.free()
+    return losses
+
+
+@pytest.mark.parametrize(("name", "staleness"), [("simple", 0), ("partitioned", 1)])
+def test_one_sided_exchanges_learn_as_well(comm, alone, name, staleness):
+    exact = losses_of_epochs(alone, name)
+    loose = losses_of_epochs(comm, name, staleness=staleness, **ONE_SIDED)
+    assert loose[0] > 1.2 * loose[-1]
+    assert loose[-1] == pytest.approx(exact[-1], rel=0.05)
+
+
+class Counted:
+    """A window of MPI that notes its operations: with whom, and on how many rows."""
+
+    def __init__(self, window):
+        self._window, self.calls = window, []
+
+    def Get(self, here, target, there):  # noqa: N802
+        self.calls.append(("get", target, here[1]))
+        self._window.Get(here, target, there)
+
+    def Accumulate(self, here, target, there, op):  # noqa: N802
+        self.calls.append(("add", target, here[1]))
+        self._window.Accumulate(here, target, there, op)
+
+    def __getattr__(self, name):
+        return getattr(self._window, name)
+
+
+def test_a_batch_takes_one_operation_on_each_owner_of_its_rows(comm):
+    if comm.size == 1:
+        pytest.skip("nothing crosses")
+    model = make_model()
+    strategy = make_strategy(comm, "simple", model, **ONE_SIDED)
+    windows = []
+    for table in strategy.tables.values():
+        table._window._window = Counted(table._window._window)
+        windows.append(table._window._window)
+    train(comm, strategy, model.n)
+    for window, matrix in zip(windows, strategy.tables, strict=True):
+        for what, kind in (("get", "pulled"), ("add", "pushed")):
+            calls = [call for call in window.calls if call[0] == what]
+            assert len(calls) <= BATCHES * comm.size
+            rows = sum(rows for _, _, rows in calls)
+            assert rows == strategy.traffic.kinds[f"{matrix}_{kind}"].count
+            assert rows > len(calls)
+    strategy.free()
+
+
+def test_columns_have_no_one_sided_form(comm):
+    with pytest.raises(SettingsError, match="dot exchanges no rows"):
+        make_strategy(comm, "dot", make_model(), **ONE_SIDED)

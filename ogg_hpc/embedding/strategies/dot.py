@@ -17,6 +17,7 @@ from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.strategies.batchwise import Batchwise
 from ogg_hpc.embedding.update import apply
 from ogg_hpc.embedding.window import Window
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
 
@@ -50,6 +51,11 @@ class Dot(Batchwise):
     def __init__(
         self, comm: Communicator, model: Model, settings: EmbedSettings, clock: Clock
     ) -> None:
+        if settings.exchange != "alltoallv":
+            raise SettingsError(
+                "dot exchanges no rows: exchange = onesided is for the strategies partitioned and "
+                "simple"
+            )
         super().__init__(comm, model, settings, clock)
         bounds = np.zeros(comm.size + 1, np.int64)
         servers = self.layout.servers

@@ -18,12 +18,13 @@ from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.strategies.batchwise import Batchwise
 from ogg_hpc.embedding.tables.exchanged import ExchangedTable
 from ogg_hpc.embedding.tables.local import LocalTable
+from ogg_hpc.embedding.tables.one_sided import OneSidedTable
 from ogg_hpc.embedding.tables.table import Rows, Table
 from ogg_hpc.embedding.window import Window
 from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
 
-_TABLES: dict[str, type[Table]] = {"alltoallv": ExchangedTable}
+_TABLES: dict[str, type[Table]] = {"alltoallv": ExchangedTable, "onesided": OneSidedTable}
 
 
 class RowStrategy(Batchwise):
@@ -100,6 +101,11 @@ class RowStrategy(Batchwise):
             for table, (sums, weights) in zip(self.tables.values(), pushed, strict=False):
                 table.push(batch, sums, weights, learning_rate)
         return found.loss, len(pairs.sources)
+
+    def free(self) -> None:
+        """See `Strategy.free`."""
+        for table in self.tables.values():
+            table.free()
 
     def gather(self, matrix: Matrix, lo: int, hi: int) -> NDArray[np.float32] | None:
         """See `Strategy.gather`."""

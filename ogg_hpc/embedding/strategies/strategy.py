@@ -69,6 +69,10 @@ class Strategy(ABC):
             computed. Summed over the ranks they are the batch's.
         """
 
+    def free(self) -> None:
+        """Give memory back that ranks share (collective); nothing may be called after it."""
+        return  # what is of this rank alone goes by itself
+
     @abstractmethod
     def gather(self, matrix: Matrix, lo: int, hi: int) -> NDArray[np.float32] | None:
         """Return rows lo to hi in the order of nodes on rank 0; None on the others (collective)."""

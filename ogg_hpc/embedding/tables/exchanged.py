@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ogg_hpc.embedding.batch_exchange import send_batches
 from ogg_hpc.embedding.model import Matrix, Model
 from ogg_hpc.embedding.row_owners import RowOwners
-from ogg_hpc.embedding.tables.table import Rows, Table
+from ogg_hpc.embedding.tables.table import Rows, Table, order_by_owner
 from ogg_hpc.embedding.traffic import Traffic
 from ogg_hpc.embedding.update import step_size
 from ogg_hpc.runtime.communicator import Communicator
@@ -42,10 +42,7 @@ class ExchangedTable(Table):
         offsets = np.cumsum([0, *map(len, wanted)])
         owners, slots = self._owners.find(np.concatenate(wanted))
         # Rows of each batch in the order of their owners, as they are sent.
-        self._orders = [
-            np.argsort(owners[lo:hi].astype(np.uint16), kind="stable")
-            for lo, hi in pairwise(offsets)
-        ]
+        self._orders = [order_by_owner(owners[lo:hi]) for lo, hi in pairwise(offsets)]
         slots, self._wanted, self._asked = send_batches(
             self._comm, slots.astype(np.int32), offsets, owners
         )
@@ -57,7 +54,7 @@ class ExchangedTable(Table):
         """See `Table.fetch`."""
         wanted, asked = self._wanted[batch], self._asked[batch]
         receive = self._comm.start_alltoallv(self.own[self._slots[batch]], asked, wanted)
-        self._count("pulled", *self._away(wanted))
+        self._count_rows("pulled", wanted)
         self._traffic.served += int(asked.sum())
 
         def wait() -> Rows:
@@ -84,13 +81,9 @@ class ExchangedTable(Table):
             np.float32(learning_rate),
             np.float32(self._model.row_limit),
         )
-        self._count("pushed", *self._away(wanted))
-        self._traffic.add("weights", 4, *self._away(wanted))
-
-    def _away(self, wanted: NDArray[np.int64]) -> tuple[int, int]:
-        """Return how many rows are wanted, and how many of them of other ranks."""
-        count = int(wanted.sum())
-        return count, count - int(wanted[self._comm.rank])
+        self._count_rows("pushed", wanted)
+        away = len(sums) - int(wanted[self._comm.rank])
+        self._traffic.add("weights", 4, len(sums), away)
 
 
 @njit(cache=True, nogil=True)

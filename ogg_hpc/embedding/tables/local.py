@@ -23,7 +23,7 @@ class LocalTable(Table):
         """See `Table.fetch`."""
         slots = self._slots[batch]
         rows = self.own[slots]
-        self._count("pulled", len(rows), 0)
+        self._count_local("pulled", len(rows))
         self._traffic.served += len(rows)
         return lambda: rows
 
@@ -33,4 +33,9 @@ class LocalTable(Table):
         """See `Table.push`."""
         slots = self._slots[batch]
         apply(self.own, slots, sums, weights, learning_rate, self._model.row_limit)
-        self._count("pushed", len(sums), 0)
+        self._count_local("pushed", len(sums))
+
+    def _count_local(self, what: str, rows: int) -> None:
+        counts = np.zeros(self._comm.size, np.int64)
+        counts[self._comm.rank] = rows
+        self._count_rows(what, counts)

@@ -59,8 +59,15 @@ class Table(ABC):
     def _allocate(self, rows: int) -> Rows:
         return np.empty((rows, self._model.dim), np.float32)
 
-    def _count(self, what: str, count: int, crossed: int) -> None:
-        self._traffic.add(f"{self._matrix}_{what}", 4 * self._model.dim, count, crossed)
+    def _count_rows(self, what: str, wanted: NDArray[np.int64]) -> None:
+        """Count rows that this rank has pulled of each rank, or pushed to each."""
+        count = int(wanted.sum())
+        away = count - int(wanted[self._comm.rank])
+        self._traffic.add(f"{self._matrix}_{what}", 4 * self._model.dim, count, away)
+
+    def free(self) -> None:
+        """Give the memory of the rows back (collective)."""
+        self.own = self.own[:0].copy()
 
     @abstractmethod
     def plan(self, wanted: Sequence[NDArray[Any]]) -> None:
@@ -122,3 +129,8 @@ class Table(ABC):
             counts = np.bincount(owners, minlength=self._comm.size)
         mine, _ = self._comm.alltoallv(rows, counts)
         self.own[slots[owners == self._comm.rank]] = mine
+
+
+def order_by_owner(owners: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the order in which rows lie by rank, and as they were within each."""
+    return np.argsort(owners.astype(np.uint16), kind="stable")  # of 16 bits a radix sort
