@@ -27,10 +27,11 @@ Rows = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class _Fetched:
-    """Columns of the rows of a batch, and their part of all scores, pairs first."""
+    """A batch and the columns of its rows on the device, and their part of all its scores."""
 
-    X: Rows
-    Y: Rows
+    batch: CompactBatch
+    X: Any
+    Y: Any
     part: NDArray[np.float32]
     negative_shape: tuple[int, ...]
 
@@ -84,17 +85,18 @@ class Dot(Batchwise):
 
     def _fetch(self, batch: int) -> Callable[[], _Fetched]:
         sources, contexts, pairs = self._batches[batch]
+        device, matrices = self._comm.device, list(self._own.values())
         with self._clock("compute"):
-            matrices = list(self._own.values())
-            X = matrices[0][sources]
-            Y = X if self._model.tied else matrices[1][contexts]
-            part = scores(X, Y, pairs)
-            flat = np.concatenate([part.positive, part.negative.ravel()])
-        return lambda: _Fetched(X, Y, flat, part.negative.shape)
+            there = pairs.moved(device)
+            X = device.from_host(matrices[0][sources])
+            Y = X if self._model.tied else device.from_host(matrices[1][contexts])
+            part = scores(X, Y, there, device)
+            flat = device.to_host(device.xp.concatenate([part.positive, part.negative.ravel()]))
+        return lambda: _Fetched(there, X, Y, flat, part.negative.shape)
 
     def _step(self, batch: int, fetched: _Fetched, learning_rate: float) -> tuple[float, int]:
         sources, contexts, pairs = self._batches[batch]
-        workers, rank = self.layout.workers, self._comm.rank
+        workers, rank, device = self.layout.workers, self._comm.rank, self._comm.device
         counts = np.zeros(self._comm.size, np.int64)
         counts[: len(workers)] = np.diff(
             np.arange(len(workers) + 1) * len(fetched.part) // len(workers)
@@ -108,14 +110,16 @@ class Dot(Batchwise):
             everyone = self._comm.allgatherv(own, counts)
         with self._clock("compute"):
             k = len(pairs.sources)
-            slopes = Slopes(loss, everyone[:k], everyone[k:].reshape(fetched.negative_shape))
-            found = gradients_of_slopes(fetched.X, fetched.Y, pairs, slopes)
+            flat = device.from_host(everyone)
+            slopes = Slopes(loss, flat[:k], flat[k:].reshape(fetched.negative_shape))
+            found = gradients_of_slopes(fetched.X, fetched.Y, fetched.batch, slopes, device)
             steps = [
                 (sources, found.source_sums, found.source_weights),
                 (contexts, found.context_sums, found.context_weights),
             ]
-            for own_columns, step in zip(self._own.values(), steps, strict=False):
-                apply(own_columns, *step, learning_rate, self._model.row_limit)
+            for matrix, (rows, sums, weights) in zip(self._own.values(), steps, strict=False):
+                step = device.to_host(sums), device.to_host(weights)
+                apply(matrix, rows, *step, learning_rate, self._model.row_limit)
         self._count(len(everyone), len(own))
         return loss, len(range(lo, min(lo + len(own), k)))
 

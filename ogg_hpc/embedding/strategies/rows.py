@@ -92,7 +92,9 @@ class RowStrategy(Batchwise):
     def _step(self, batch: int, fetched: list[Rows], learning_rate: float) -> tuple[float, int]:
         pairs = self._batches[batch]
         with self._clock("compute"):
-            found = gradients(self._model.objective, fetched[0], fetched[-1], pairs)
+            found = gradients(
+                self._model.objective, fetched[0], fetched[-1], pairs, self._comm.device
+            )
         pushed = [
             (found.source_sums, found.source_weights),
             (found.context_sums, found.context_weights),
