@@ -174,8 +174,10 @@ def _print(record: dict[str, Any]) -> None:
         table.add_row(name, f"{seconds:.2f}", f"{100 * seconds / phases['total']:.0f} %")
     nodes, dim = record["graph"]["nodes"], record["settings"]["dim"]
     print(f"{record['output']}: {nodes:,} nodes, vectors of {dim}")
-    for number, epoch in enumerate(record["losses"], 1):
-        print(f"epoch {number}: loss {epoch['loss']:.4f} of {epoch['pairs']:,} pairs")
+    for each in record["losses"]:
+        name = f"{each['model']}, epoch {each['epoch']}".removeprefix(", ")
+        shown = "no pairs" if each["loss"] is None else f"loss {each['loss']:.4f}"
+        print(f"{name}: {shown}, {each['pairs']:,} pairs")
     if record["pairs_per_second"]:
         print(f"{record['pairs_per_second']:,.0f} pairs/s on {record['ranks']} ranks")
     console().print(table)

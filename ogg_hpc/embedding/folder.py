@@ -155,7 +155,7 @@ def resumed_settings(output: Path, given: Mapping[str, Any]) -> EmbedSettings:
 
 def lasting(settings: EmbedSettings) -> dict[str, Any]:
     """Return, as plain values, the settings that a resumed run must share with this one."""
-    plain: dict[str, Any] = json.loads(json.dumps(asdict(settings)))
+    plain = settings.plain()
     for name in _FREE:
         del plain[name]
     if settings.strategy in _ALIKE:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -186,7 +185,7 @@ class _Run:
                 trainer.strategy.restore(matrix, lo, hi, rows)
         self._start -= progress.seconds
         self._progress, self._losses = progress, Losses(progress.losses)
-        say(self._comm, f"resumed at batch {progress.step} of {self._steps}")
+        say(self._comm, f"resumed at step {progress.step} of {self._steps}")
 
     def _matrices(self) -> Iterator[tuple[Trainer, Matrix, str]]:
         """Yield all that is trained, with its name in a checkpoint."""
@@ -292,11 +291,11 @@ class _Run:
                 dim=self._settings.dim,
                 directed=self._opened.graph.directed,
                 matrices=matrices_of(self._trainers),
-                settings=asdict(self._settings),
+                settings=self._settings.plain(),
                 provenance={
                     "graph": graph,
                     "pairs": self._losses.pairs,
-                    "losses": [epoch["loss"] for epoch in self._losses.report()],
+                    "losses": self._epochs(),
                     "commit": self._comm.on_root(commit),
                     "versions": versions(),
                 },
@@ -320,7 +319,7 @@ class _Run:
         return {
             "method": settings.method,
             "strategy": settings.strategy,
-            "settings": asdict(settings),
+            "settings": settings.plain(),
             "models": [
                 {
                     **trainer.about(),
@@ -330,7 +329,7 @@ class _Run:
                 for trainer, counted in zip(trainers, traffic, strict=True)
             ],
             "pairs": self._losses.pairs,
-            "losses": self._losses.report(),
+            "losses": self._epochs(),
             "pairs_per_second": pairs / seconds if seconds else None,
             "ranks": comm.size,
             "workers": trainers[0].workers,
@@ -344,6 +343,15 @@ class _Run:
             "peak_memory_bytes": max(comm.gather_objects(comm.device.peak_memory_bytes())),
             "versions": versions(),
         }
+
+    def _epochs(self) -> list[dict[str, Any]]:
+        """Return what is known of the loss in each epoch of each model."""
+        names = [trainer.plan.name for trainer in self._trainers]
+        epochs = [(name, epoch) for name in names for epoch in range(self._settings.epochs)]
+        return [
+            {"model": name, "epoch": epoch + 1, **found}
+            for (name, epoch), found in zip(epochs, self._losses.report(), strict=True)
+        ]
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._start

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from ogg_hpc.errors import SettingsError
@@ -99,20 +99,24 @@ class EmbedSettings:
         self._check(
             "learning_rate_end",
             lambda value: value <= self.learning_rate,
-            f"must not be above learning_rate, {self.learning_rate}",
+            f"must not be above --learning-rate, {self.learning_rate:g}",
         )
         if self.directed and self.undirected:
             raise SettingsError("a graph is read as directed or as undirected, not both")
         if self.method == "line" and self.order == "both" and self.dim % 2:
-            raise misfit("dim", f"dim is shared by both orders of line: {self.dim} is odd")
+            raise misfit("dim", f"--dim is shared by both orders of line: {self.dim} is odd")
         for text in self.option:
             if "=" not in text:
-                raise misfit("option", f"option {text!r}: expected KEY=VALUE")
+                raise misfit("option", f"--option {text!r}: expected KEY=VALUE")
+
+    def plain(self) -> dict[str, Any]:
+        """Return the settings as plain values, as JSON gives them back."""
+        return {**asdict(self), "option": list(self.option)}
 
     def _check(self, name: str, holds: Callable[[Any], bool], rule: str) -> None:
         value = getattr(self, name)
         if not holds(value):
-            raise misfit(name, f"{name} {rule}; it is {value}")
+            raise misfit(name, f"{_option(name)} {rule}; it is {value}")
 
     def _check_words(self) -> None:
         for name, known in CHOICES.items():
@@ -120,4 +124,8 @@ class EmbedSettings:
             own = name in _OWN_CLASSES
             if value not in known and not (own and ".py:" in value):
                 words = " or ".join([*known, "FILE.py:CLASS"] if own else known)
-                raise misfit(name, f"{name} is {words}, not {value!r}")
+                raise misfit(name, f"{_option(name)} is {words}, not {value!r}")
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

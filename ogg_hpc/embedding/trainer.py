@@ -111,7 +111,8 @@ class Trainer:
         with self._clock("sample"):
             pairs = self._sampler.sample(epoch, share.items)
             window = make_window(epoch, share, pairs, rates)
-        sums: NDArray[np.float64] = self._comm.allreduce(self.strategy.train(window))
+        with np.errstate(over="ignore", invalid="ignore"):  # told below, on all ranks alike
+            sums: NDArray[np.float64] = self._comm.allreduce(self.strategy.train(window))
         check_finite(sums[:, 0], epoch, first, rates)
         return sums
 

@@ -297,7 +297,7 @@ def test_embedding_is_warned_and_goes_on_in_the_next_part_to_the_same_vectors(ls
         job = lsf("embed.sh", f"{graph.name} {name}.h5 {options}", **variables)
         assert (job.returncode, len(job.steps)) == (0, parts), job.output + job.stderr
         assert not (lsf.folder / f"{name}.h5.run" / "UNFINISHED").exists()
-    assert "resumed at batch " in job.output
+    assert "resumed at step " in job.output
     whole, warned = (read_embedding(lsf.folder / f"{name}.h5") for name in ("whole", "warned"))
     np.testing.assert_array_equal(whole.vectors, warned.vectors)
     np.testing.assert_array_equal(whole.context, warned.context)
