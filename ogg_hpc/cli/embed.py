@@ -179,5 +179,6 @@ def _print(record: dict[str, Any]) -> None:
         shown = "no pairs" if each["loss"] is None else f"loss {each['loss']:.4f}"
         print(f"{name}: {shown}, {each['pairs']:,} pairs")
     if record["pairs_per_second"]:
-        print(f"{record['pairs_per_second']:,.0f} pairs/s on {record['ranks']} ranks")
+        ranks = f"{record['ranks']} rank{'s' if record['ranks'] > 1 else ''}"
+        print(f"{record['pairs_per_second']:,.0f} pairs/s on {ranks}")
     console().print(table)

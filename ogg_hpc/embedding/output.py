@@ -12,6 +12,7 @@ from ogg_hpc.embedding.embedding import MATRICES, EmbeddingHeader
 from ogg_hpc.embedding.row_blocks import Block, Rows, bounds, hand_to_root
 from ogg_hpc.embedding.store import open_writer
 from ogg_hpc.embedding.trainer import Trainer
+from ogg_hpc.errors import OggError
 from ogg_hpc.graphs.graph import Labels
 from ogg_hpc.runtime.communicator import Communicator
 
@@ -42,6 +43,8 @@ def write_output(
     ------
     InputError
         It cannot be written.
+    OggError
+        The last batches have led vectors out of the finite numbers.
     """
 
     def write(blocks: Iterator[Block]) -> None:
@@ -49,9 +52,18 @@ def write_output(
             for block in blocks:
                 if block.matrix in writer.matrices:
                     assert block.rows is not None
+                    _check_finite(block.rows)
                     writer.append(block.matrix, block.rows)
 
     hand_to_root(comm, _blocks(trainers, header), write)
+
+
+def _check_finite(rows: Rows) -> None:
+    if not np.isfinite(rows).all():
+        raise OggError(
+            "vectors are no longer finite; start again with a smaller --learning-rate or "
+            "--batch-pairs"
+        )
 
 
 def matrices_of(trainers: list[Trainer]) -> tuple[str, ...]:

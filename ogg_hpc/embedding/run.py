@@ -261,7 +261,7 @@ class _Run:
                 progress.step, {"epoch": window.epoch_number, "pairs": int(pairs), **values}
             )
         left = progress.training_seconds / progress.step * (self._steps - progress.step)
-        shown = "no pairs" if mean is None else f"loss {mean:.4f}"
+        shown = "no pairs" if mean is None else f"loss {mean:.4g}"
         return f"{shown}, {rate:,.0f} pairs/s, {_duration(left)} left"
 
     def _save(self, step: int) -> None:
