@@ -37,7 +37,10 @@ class EmbedSettings:
     directed: bool = setting(False, "take each line u v of an edge list as an arc from u to v")
     undirected: bool = setting(False, "take each arc of a directed graph as an edge")
     weighted: bool = setting(True, "let walks and edges be drawn in proportion to the weights")
-    walks: int = setting(10, "walks that start at each node in an epoch")
+    walks: int = setting(
+        0,
+        "walks that start at each node in an epoch; 0 = 10, and 400 in app, where one is one pair",
+    )
     walk_length: int = setting(80, "nodes of a walk")
     window: int = setting(
         10, "most steps between the two nodes of a pair, in deepwalk and node2vec"
@@ -84,11 +87,11 @@ class EmbedSettings:
     def __post_init__(self) -> None:
         self._check_words()
         for name in (
-            "walks", "walk_length", "window", "epochs", "dim", "negative", "batch_pairs",
+            "walk_length", "window", "epochs", "dim", "negative", "batch_pairs",
             "checkpoint_keep",
         ):  # fmt: skip
             self._check(name, lambda value: value >= 1, "must be at least 1")
-        for name in ("samples", "shared_negatives", "parts", "servers", "seed"):
+        for name in ("walks", "samples", "shared_negatives", "parts", "servers", "seed"):
             self._check(name, lambda value: value >= 0, "must not be negative")
         for name in ("p", "q", "learning_rate", "row_limit"):
             self._check(name, lambda value: 0 < value < math.inf, "must be positive and finite")

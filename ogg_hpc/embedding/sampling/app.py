@@ -18,6 +18,8 @@ from ogg_hpc.embedding.walk_graph import WalkGraph
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.random import stream
 
+# From each node, where the settings leave it open.
+_WALKS = 400
 _LEAST_STOP_RATE = 0.001
 
 
@@ -35,7 +37,7 @@ class APP(Sampler):
                 f"stop_rate {settings.stop_rate:g}: walks would take {1 / settings.stop_rate:g} "
                 f"steps; use at least {_LEAST_STOP_RATE:g}"
             )
-        self.items = settings.walks * graph.n
+        self.items = (settings.walks or _WALKS) * graph.n
         self.pairs_per_item = np.count_nonzero(graph.degrees) / max(graph.n, 1)
 
     def sample(self, epoch: int, items: NDArray[np.int64]) -> Pairs:

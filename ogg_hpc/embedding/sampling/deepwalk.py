@@ -19,6 +19,10 @@ from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.walk_graph import WalkGraph
 from ogg_hpc.errors import SettingsError
 
+# From each node, where the settings leave it open.
+_WALKS = 10
+_MOST_ATTEMPTS = 1000
+
 
 class DeepWalk(Sampler):
     """Walks that start at each node; an item is a walk. See `Sampler`."""
@@ -29,7 +33,7 @@ class DeepWalk(Sampler):
             raise SettingsError("walk_length must be at least 2: a walk of one node has no pairs")
         self._p, self._q = 1.0, 1.0
         self._reduced = settings.window_rule == "reduced"
-        self.items = settings.walks * graph.n
+        self.items = (settings.walks or _WALKS) * graph.n
         moving = np.count_nonzero(graph.degrees) / max(graph.n, 1)
         self.pairs_per_item = moving * expected_pairs(
             settings.walk_length, settings.window, self._reduced
@@ -60,6 +64,3 @@ class Node2Vec(DeepWalk):
                 f"p {self._p:g} and q {self._q:g}: 1, 1/p and 1/q must be within a factor of "
                 f"{_MOST_ATTEMPTS:,}; choose milder ones"
             )
-
-
-_MOST_ATTEMPTS = 1000

@@ -56,6 +56,12 @@ def test_the_number_of_pairs_is_as_expected(karate, sampler_of, method):
     assert len(pairs) / sampler.items == pytest.approx(sampler.pairs_per_item, rel=0.02)
 
 
+def test_methods_choose_how_many_items_make_an_epoch(karate, sampler_of):
+    items = {method: sampler_of(karate, method).items for method in METHODS}
+    assert items == {"deepwalk": 340, "node2vec": 340, "line": 34 * 3000, "app": 34 * 400}
+    assert sampler_of(karate, "app", walks=3).items == 3 * 34
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_isolated_nodes_are_in_no_pair(pairs_of, method):
     # Nodes 0 and 4 are isolated: nothing may take them for the end of a walk, or for padding.
