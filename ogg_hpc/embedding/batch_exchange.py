@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.embedding.counting_sort import order_of
 from ogg_hpc.runtime.communicator import Communicator
 
 Counts = NDArray[np.int64]
@@ -41,7 +42,7 @@ def send_batches(
     cells = np.bincount(ranks * batches + of_batches, minlength=comm.size * batches)
     sent = cells.reshape(comm.size, batches)
     received, _ = comm.alltoallv(sent, [1] * comm.size)
-    items = items[np.argsort(ranks.astype(np.uint16), kind="stable")]
+    items = items.take(order_of(ranks, comm.size), axis=0)
     items, _ = comm.alltoallv(items, sent.sum(axis=1), received.sum(axis=1))
     return _by_batch(items, received), sent.T, received.T
 
@@ -74,4 +75,4 @@ def _by_batch(items: NDArray[Any], counts: Counts) -> NDArray[Any]:
     """Sort items from the order of (ranks, batches), with these counts, to that of batches."""
     ranks, batches = counts.shape
     of_batches = np.repeat(np.tile(np.arange(batches), ranks), counts.ravel())
-    return items[np.argsort(of_batches, kind="stable")]
+    return items.take(order_of(of_batches, batches), axis=0)

@@ -86,7 +86,7 @@ def _find(
     """
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     shift = np.uint64((bits + 1) // 2)
-    parts = len(starts) - 1
+    share = (len(starts) - 1) / n
     for i in range(len(ids)):
         place = np.uint64(ids[i])
         while True:
@@ -97,7 +97,7 @@ def _find(
             if place < np.uint64(n):
                 break
         position = np.int64(place)
-        owner = position * parts // n
+        owner = np.int64(position * share)  # off by one where it is rounded
         while position < starts[owner]:
             owner -= 1
         while position >= starts[owner + 1]:

@@ -63,12 +63,14 @@ class Traffic:
         What this rank has counted.
     served : int
         Rows that this rank has handed out to workers, itself included.
+    computed : int
+        Pairs that this rank has computed.
     """
 
     def __init__(self, formula: Formula) -> None:
         self.formula = formula
         self.kinds: dict[str, Kind] = {}
-        self.served = 0
+        self.served = self.computed = 0
 
     def add(self, kind: str, item_bytes: int, count: int, crossed: int) -> None:
         """Count items of a kind, of which all have the same size."""
@@ -84,12 +86,12 @@ class Traffic:
         dict
             ``kinds`` has the items, those that crossed ranks, and their bytes; ``formula`` the
             bytes counted for the kinds it speaks of, those predicted, and the ratio of the two,
-            None where none are predicted; ``served`` the rows of a server: mean, maximum and their
-            ratio.
+            None where none are predicted; ``served`` the rows handed out by a rank that has any,
+            and ``computed`` the pairs of a rank that has any: mean, maximum, and their ratio.
         """
-        everyone = comm.gather_objects((self.kinds, self.served))
+        everyone = comm.gather_objects((self.kinds, self.served, self.computed))
         sums: dict[str, Kind] = {}
-        for kinds, _ in everyone:
+        for kinds, _, _ in everyone:
             for name, kind in kinds.items():
                 total = sums.setdefault(name, Kind(kind.item_bytes))
                 total.count += kind.count
@@ -98,7 +100,6 @@ class Traffic:
         counted = sum(kind.item_bytes * kind.crossed for kind in essential)
         wanted = sum(kind.item_bytes * kind.count for kind in essential)
         predicted = wanted * self.formula.remote_share
-        served = np.array([rows for _, rows in everyone if rows] or [0])
         return {
             "kinds": {
                 name: {
@@ -115,9 +116,13 @@ class Traffic:
                 "predicted_bytes": round(predicted),
                 "ratio": counted / predicted if predicted else None,
             },
-            "served": {
-                "mean": float(served.mean()),
-                "max": int(served.max()),
-                "imbalance": float(served.max() / max(served.mean(), 1)),
-            },
+            "served": _spread([rows for _, rows, _ in everyone]),
+            "computed": _spread([pairs for _, _, pairs in everyone]),
         }
+
+
+def _spread(counts: list[int]) -> dict[str, float]:
+    """Return mean and maximum of the counts that are not 0, and the ratio of the two."""
+    some = np.array([count for count in counts if count] or [0])
+    mean, most = float(some.mean()), int(some.max())
+    return {"mean": mean, "max": most, "imbalance": most / mean if most else 1.0}

@@ -44,17 +44,23 @@ class RowWindow:
         rows = self.own[slots]
         return lambda: rows
 
-    def add(self, rows: Rows, slots: NDArray[Any], counts: Counts) -> None:
-        """Add to rows, element by element in any order among ranks; not collective.
+    def start_add(self, rows: Rows, slots: NDArray[Any], counts: Counts) -> Callable[[], None]:
+        """Begin to add to rows, element by element in any order among ranks; not collective.
 
         Parameters
         ----------
         rows
-            (m, width) what is added.
+            (m, width) what is added, which must stay as it is until the end.
         slots, counts
             As in `start_get`.
+
+        Returns
+        -------
+        callable
+            Waits until the rows have been added to.
         """
         self.own[slots] += rows
+        return lambda: None
 
     def free(self) -> None:
         """Give the memory back, after which nobody may touch the rows (collective)."""
@@ -111,17 +117,18 @@ class MPIRowWindow(RowWindow):
         self._each_target(self._window.Get, rows, slots, counts)
         begun = time.perf_counter() - start
 
-        def wait() -> Rows:
-            self._finish("get", counts, begun)
-            return rows
+        return lambda: self._finish("get", rows, counts, begun)
 
-        return wait
-
-    def add(self, rows: Rows, slots: NDArray[Any], counts: Counts) -> None:
-        """See `RowWindow.add`."""
+    def start_add(self, rows: Rows, slots: NDArray[Any], counts: Counts) -> Callable[[], None]:
+        """See `RowWindow.start_add`."""
         start = time.perf_counter()
         self._each_target(self._window.Accumulate, rows, slots, counts, self._MPI.SUM)
-        self._finish("accumulate", counts, time.perf_counter() - start)
+        begun = time.perf_counter() - start
+
+        def wait() -> None:
+            self._finish("accumulate", rows, counts, begun)
+
+        return wait
 
     def free(self) -> None:
         """See `RowWindow.free`."""
@@ -148,9 +155,11 @@ class MPIRowWindow(RowWindow):
             operation(here, int(target), (0, 1, there), *how)
             there.Free()  # MPI keeps a freed type until its operations are done
 
-    def _finish(self, name: str, counts: Counts, begun: float) -> None:
+    def _finish(self, name: str, rows: Rows, counts: Counts, begun: float) -> Rows:
+        """Wait until all that was begun is done; MPI may use the rows until then."""
         start = time.perf_counter()
         with self._waiting(name):
             self._window.Flush_all()
         away = int(counts.sum() - counts[self._mpi.Get_rank()])
         self._count(name, away * self._row_bytes, "host", start, begun)
+        return rows

@@ -355,7 +355,8 @@ def test_additions_of_all_ranks_add_up(comm):
     window, expected = comm.allocate_rows(4, 3), np.zeros((4, 3))
     for seed in range(3):
         ranks, slots, counts = random_rows(comm, 4, seed)
-        window.add(np.tile(np.arange(1, 4, dtype=np.float32), (len(slots), 1)), slots, counts)
+        added = np.tile(np.arange(1, 4, dtype=np.float32), (len(slots), 1))
+        window.start_add(added, slots, counts)()
         for their_ranks, their_slots in comm.gather_objects((ranks, slots)):
             expected[their_slots[their_ranks == comm.rank]] += np.arange(1, 4)
     comm.barrier()
@@ -369,7 +370,7 @@ def test_calls_on_windows_count_what_crosses_ranks(comm):
     window = comm.allocate_rows(2, 3)
     before = comm.report()
     slots, counts = np.tile(np.arange(2, dtype=np.int32), comm.size), np.full(comm.size, 2)
-    window.add(window.start_get(slots, counts)(), slots, counts)
+    window.start_add(window.start_get(slots, counts)(), slots, counts)()
     cost = comm.report(before)
     for name in ("get", "accumulate"):
         assert cost[name]["calls"] == 1

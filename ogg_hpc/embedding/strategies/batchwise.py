@@ -44,6 +44,7 @@ class Batchwise(Strategy):
             losses[batch] = self._step(batch, fetched, float(window.learning_rates[batch]))
             if not self._staleness and batch < last:
                 fetch = self._fetch(batch + 1)
+        self.traffic.computed += int(losses[:, 1].sum())
         return losses
 
     @abstractmethod

@@ -100,8 +100,12 @@ class RowStrategy(Batchwise):
             (found.context_sums, found.context_weights),
         ]
         with self._clock("push"):
-            for table, (sums, weights) in zip(self.tables.values(), pushed, strict=False):
-                table.push(batch, sums, weights, learning_rate)
+            moves = [
+                table.push(batch, *gradients_of_rows, learning_rate)
+                for table, gradients_of_rows in zip(self.tables.values(), pushed, strict=False)
+            ]
+            for move in moves:
+                move()
         return found.loss, len(pairs.sources)
 
     def free(self) -> None:

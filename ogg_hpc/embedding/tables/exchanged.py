@@ -11,9 +11,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.embedding.batch_exchange import send_batches
+from ogg_hpc.embedding.counting_sort import order_of
 from ogg_hpc.embedding.model import Matrix, Model
 from ogg_hpc.embedding.row_owners import RowOwners
-from ogg_hpc.embedding.tables.table import Rows, Table, order_by_owner
+from ogg_hpc.embedding.tables.table import Rows, Table
 from ogg_hpc.embedding.traffic import Traffic
 from ogg_hpc.embedding.update import step_size
 from ogg_hpc.runtime.communicator import Communicator
@@ -42,7 +43,7 @@ class ExchangedTable(Table):
         offsets = np.cumsum([0, *map(len, wanted)])
         owners, slots = self._owners.find(np.concatenate(wanted))
         # Rows of each batch in the order of their owners, as they are sent.
-        self._orders = [order_by_owner(owners[lo:hi]) for lo, hi in pairwise(offsets)]
+        self._orders = [order_of(owners[lo:hi], self._comm.size) for lo, hi in pairwise(offsets)]
         slots, self._wanted, self._asked = send_batches(
             self._comm, slots.astype(np.int32), offsets, owners
         )
@@ -67,23 +68,21 @@ class ExchangedTable(Table):
 
     def push(
         self, batch: int, sums: Rows, weights: NDArray[np.float32], learning_rate: float
-    ) -> None:
+    ) -> Callable[[], None]:
         """See `Table.push`."""
         wanted, asked = self._wanted[batch], self._asked[batch]
         steps = np.empty((len(sums), self._model.dim + 1), np.float32)
         _pack(steps, self._orders[batch], sums, weights)
-        steps, _ = self._comm.alltoallv(steps, wanted, asked)
-        _descend(
-            self.own,
-            self._slots[batch],
-            steps,
-            self._weights,
-            np.float32(learning_rate),
-            np.float32(self._model.row_limit),
-        )
+        receive = self._comm.start_alltoallv(steps, wanted, asked)
         self._count_rows("pushed", wanted)
         away = len(sums) - int(wanted[self._comm.rank])
         self._traffic.add("weights", 4, len(sums), away)
+        slots, limit = self._slots[batch], np.float32(self._model.row_limit)
+
+        def move() -> None:
+            _descend(self.own, slots, receive(), self._weights, np.float32(learning_rate), limit)
+
+        return move
 
 
 @njit(cache=True, nogil=True)

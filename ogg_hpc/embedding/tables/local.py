@@ -24,16 +24,16 @@ class LocalTable(Table):
         slots = self._slots[batch]
         rows = self.own[slots]
         self._count_local("pulled", len(rows))
-        self._traffic.served += len(rows)
         return lambda: rows
 
     def push(
         self, batch: int, sums: Rows, weights: NDArray[np.float32], learning_rate: float
-    ) -> None:
+    ) -> Callable[[], None]:
         """See `Table.push`."""
         slots = self._slots[batch]
-        apply(self.own, slots, sums, weights, learning_rate, self._model.row_limit)
+        limit = self._model.row_limit
         self._count_local("pushed", len(sums))
+        return lambda: apply(self.own, slots, sums, weights, learning_rate, limit)
 
     def _count_local(self, what: str, rows: int) -> None:
         counts = np.zeros(self._comm.size, np.int64)

@@ -9,9 +9,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ogg_hpc.embedding.counting_sort import order_of
 from ogg_hpc.embedding.model import Matrix, Model
 from ogg_hpc.embedding.row_owners import RowOwners
-from ogg_hpc.embedding.tables.table import Rows, Table, order_by_owner
+from ogg_hpc.embedding.tables.table import Rows, Table
 from ogg_hpc.embedding.traffic import Traffic
 from ogg_hpc.embedding.update import step_size
 from ogg_hpc.runtime.communicator import Communicator
@@ -59,7 +60,7 @@ class OneSidedTable(Table):
         self._orders, self._slots, self._counts = [], [], []
         for ids in wanted:
             owners, slots = self._owners.find(ids)
-            order = order_by_owner(owners)
+            order = order_of(owners, size)
             self._orders.append(order)
             self._slots.append(slots[order].astype(np.int32))
             self._counts.append(np.bincount(owners, minlength=size))
@@ -81,7 +82,7 @@ class OneSidedTable(Table):
 
     def push(
         self, batch: int, sums: Rows, weights: NDArray[np.float32], learning_rate: float
-    ) -> None:
+    ) -> Callable[[], None]:
         """See `Table.push`; not collective here."""
         steps = np.empty_like(sums)
         _steps(
@@ -92,8 +93,8 @@ class OneSidedTable(Table):
             np.float32(learning_rate),
             np.float32(self._model.row_limit),
         )
-        self._window.add(steps, self._slots[batch], self._counts[batch])
         self._count_rows("pushed", self._counts[batch])
+        return self._window.start_add(steps, self._slots[batch], self._counts[batch])
 
     def gather(self, lo: int, hi: int) -> Rows | None:
         """See `Table.gather`."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.embedding.counting_sort import order_of
 from ogg_hpc.embedding.model import Matrix, Model, initial_rows
 from ogg_hpc.embedding.row_owners import RowOwners
 from ogg_hpc.embedding.traffic import Traffic
@@ -92,8 +93,8 @@ class Table(ABC):
     @abstractmethod
     def push(
         self, batch: int, sums: Rows, weights: NDArray[np.float32], learning_rate: float
-    ) -> None:
-        """Move the rows of a planned batch against the gradients of all ranks (collective).
+    ) -> Callable[[], None]:
+        """Begin to move the rows of a batch against the gradients of all ranks (collective).
 
         Parameters
         ----------
@@ -103,6 +104,11 @@ class Table(ABC):
             (m, dim) and (m,) this rank's summed gradients of the rows, and their summed weights.
         learning_rate
             Step size.
+
+        Returns
+        -------
+        callable
+            Waits until the rows have moved.
         """
 
     def gather(self, lo: int, hi: int) -> Rows | None:
@@ -115,7 +121,7 @@ class Table(ABC):
         if self._comm.rank != 0:
             return None
         result = np.empty_like(rows)
-        result[np.argsort(owners, kind="stable")] = rows
+        result[order_of(owners, self._comm.size)] = rows
         return result
 
     def restore(self, lo: int, hi: int, rows: Rows | None) -> None:
@@ -125,12 +131,7 @@ class Table(ABC):
             rows = np.empty((0, self._model.dim), np.float32)
             counts = np.zeros(self._comm.size, np.int64)
         else:
-            rows = rows[np.argsort(owners, kind="stable")]
+            rows = rows[order_of(owners, self._comm.size)]
             counts = np.bincount(owners, minlength=self._comm.size)
         mine, _ = self._comm.alltoallv(rows, counts)
         self.own[slots[owners == self._comm.rank]] = mine
-
-
-def order_by_owner(owners: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the order in which rows lie by rank, and as they were within each."""
-    return np.argsort(owners.astype(np.uint16), kind="stable")  # of 16 bits a radix sort
