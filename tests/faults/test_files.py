@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
+from ogg_hpc.embedding.store import read_embedding
 from ogg_hpc.errors import InputError
 from ogg_hpc.graphs.conversion.convert import convert
 from ogg_hpc.graphs.conversion.request import Request
@@ -192,6 +193,23 @@ def test_a_training_goes_on_when_there_is_space_again(ogg, too_small, undisturbe
     assert ogg("train", settings, "--resume", run)[0] == 0
     with np.load(run / "last.npz") as a, np.load(whole / "last.npz") as b:
         assert all(a[name].dtype.kind == "U" or np.array_equal(a[name], b[name]) for name in a)
+
+
+def test_an_embedding_goes_on_when_there_is_space_again(ogg, too_small, tmp_path):
+    folder, make_space = too_small
+    sizes = ("--dim", 64, "--walks", 1, "--walk-length", 10, "--epochs", 2)
+    command = ("embed", "ba:n=300,d=3", *sizes, "--checkpoint-minutes", 0, "--resume")
+    output = folder / "emb.h5"
+    code, _, errors = ogg(*command, "--output", output)
+    (message,) = errors.splitlines()
+    assert code == 2
+    assert re.match(f"ogg-hpc: {output}.run/.*: cannot be written: ", message)
+    assert not [name for name in files(folder) if ".part" in name]
+    make_space()
+    for path in (output, tmp_path / "whole.h5"):
+        assert ogg(*command, "--output", path)[0] == 0
+    found, whole = read_embedding(output), read_embedding(tmp_path / "whole.h5")
+    np.testing.assert_array_equal(found.vectors, whole.vectors)
 
 
 def test_a_place_that_cannot_be_written_is_found_before_the_work(
