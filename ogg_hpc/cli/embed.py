@@ -10,7 +10,7 @@ from pathlib import Path
 from signal import Signals
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from ogg_hpc.cli.options import add_host_run_options, console, print_json, start_ranks
+from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
 from ogg_hpc.embedding.paths import run_folder
 from ogg_hpc.embedding.settings import CHOICES, EmbedSettings
 from ogg_hpc.errors import InputError, SettingsError
@@ -84,7 +84,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
     _add_settings(parser.add_argument_group("how it is embedded"))
-    add_host_run_options(parser)
+    add_run_options(parser, device="cpu")
     parser.set_defaults(run=run)
 
 

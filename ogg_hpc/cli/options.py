@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from ogg_hpc.runtime.communicator import Communicator
 
 
-def add_run_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say where a parallel command runs."""
+def add_run_options(parser: argparse.ArgumentParser, device: str = "auto") -> None:
+    """Add the options that say where a parallel command runs, by default on `device`."""
     group = add_host_run_options(parser)
     group.add_argument(
         "--device",
         choices=("auto", "cpu", "cuda"),
-        default="auto",
+        default=device,
         help="device of each rank; cuda is an NVIDIA or AMD GPU, auto one where there is one "
-        "(default: auto)",
+        f"(default: {device})",
     )
     group.add_argument(
         "--gpu-aware",
