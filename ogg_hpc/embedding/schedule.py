@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,9 +44,12 @@ def batch_items(settings: EmbedSettings, pairs_per_item: float) -> int:
 def shared_negatives(settings: EmbedSettings) -> int:
     """Return how many negatives the pairs of a batch share, 0 where each pair has its own.
 
-    By default they are as many as a hundredth of the pairs, so that the rows of negatives weigh
-    little beside those of pairs, and at least as many as a pair is weighed against.
+    A shared negative takes part in ``negative / S`` of each pair. By default there are so many that
+    this does not reach the row limit even at the start: a row that is held back there pushes its
+    sources less than they push it, and little is learned.
     """
     if settings.negatives == "pair":
         return 0
-    return settings.shared_negatives or max(settings.negative, settings.batch_pairs // 100)
+    weight = settings.negative * settings.batch_pairs
+    enough = math.ceil(settings.learning_rate * weight / settings.row_limit)
+    return settings.shared_negatives or max(settings.negative, enough)
