@@ -45,6 +45,12 @@ class NegativeSampler:
         self._seed = seed
         self._id_type = np.int32 if len(weights) < 2**31 else np.int64
 
+    def probabilities(self) -> NDArray[np.float64]:
+        """Return the (n,) probabilities of the nodes, as far as float32 tells them."""
+        thresholds, aliases = self._table
+        n = len(thresholds)
+        return (thresholds + np.bincount(aliases, 1.0 - thresholds, minlength=n)) / n
+
     def of_pairs(
         self, epoch: int, items: NDArray[np.int64], places: NDArray[np.int64], negative: int
     ) -> NDArray[Any]:

@@ -30,6 +30,8 @@ class RowOwners:
         Seed of the order.
     name
         Name of the table, so that a node's rows in two tables have owners of their own.
+    parts
+        If given, blocks consist of whole parts, as many as possible alike, of this many equal ones.
 
     Attributes
     ----------
@@ -37,9 +39,12 @@ class RowOwners:
         Where the blocks begin and end in the order.
     """
 
-    def __init__(self, n: int, owners: range, seed: int, name: str) -> None:
+    def __init__(
+        self, n: int, owners: range, seed: int, name: str, parts: int | None = None
+    ) -> None:
         self.n, self.ranks = n, owners
-        self.starts = np.arange(len(owners) + 1, dtype=np.int64) * n // len(owners)
+        parts = parts or len(owners)
+        self.starts = np.arange(len(owners) + 1, dtype=np.int64) * parts // len(owners) * n // parts
         self._bits = max(2, (n - 1).bit_length())
         keys = hash64(seed, stream("row owners"), stream(name), np.arange(_ROUNDS))
         self._multipliers = keys | np.uint64(1)  # odd numbers have an inverse modulo 2^bits

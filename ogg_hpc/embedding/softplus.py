@@ -32,14 +32,15 @@ def softplus(x: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.fl
     """
     flat = np.ascontiguousarray(x).reshape(-1)
     values, slopes = np.empty_like(flat), np.empty_like(flat)
-    _softplus(flat, values, slopes)
+    softplus_into(flat, values, slopes)
     return values.reshape(x.shape), slopes.reshape(x.shape)
 
 
 # Without branches and calls, so that it compiles to vector instructions. Not "fast" about numbers
 # that are not finite: a diverged run is noticed by them.
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract", "arcp"})
-def _softplus(x: Any, values: Any, slopes: Any) -> None:
+def softplus_into(x: Any, values: Any, slopes: Any) -> None:
+    """Fill arrays with what `softplus` returns, for compiled callers."""
     for i in range(len(x)):
         size = abs(x[i])
         # e^-size = 2^n e^rest.

@@ -21,9 +21,6 @@ from ogg_hpc.embedding.window import make_window, share_of
 from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
 
-# Expected pairs of a window, of all ranks: it ends where it does on any number of them.
-WINDOW_PAIRS = 1 << 20
-
 
 class Trainer:
     """Trains one model (creation is collective).
@@ -57,8 +54,6 @@ class Trainer:
         self._batch_items = batch_items(settings, self._sampler.pairs_per_item)
         self._shared = shared_negatives(settings)
         self.batches = -(-self._sampler.items // self._batch_items)
-        batch_pairs = self._batch_items * self._sampler.pairs_per_item
-        self.window_batches = max(1, round(WINDOW_PAIRS / max(batch_pairs, 1)))
         model = Model(
             n=graph.n,
             dim=settings.dim,
@@ -73,6 +68,8 @@ class Trainer:
             seed=settings.seed,
         )
         self.strategy = strategy_class(settings.strategy)(comm, model, settings, clock)
+        batch_pairs = self._batch_items * self._sampler.pairs_per_item
+        self.window_batches = max(1, round(self.strategy.window_pairs / max(batch_pairs, 1)))
 
     @property
     def workers(self) -> int:

@@ -17,6 +17,7 @@ from ogg_hpc.embedding.record import network_model
 from ogg_hpc.embedding.run import embed
 from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.store import read_embedding
+from ogg_hpc.embedding.strategies.strategy import Strategy
 from ogg_hpc.errors import InputError, OggError, SettingsError, StoppedError
 from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.runtime.communicator import Communicator
@@ -31,7 +32,7 @@ NODES = 30
 @pytest.fixture(autouse=True)
 def small_windows(monkeypatch):
     """Let an epoch have several windows."""
-    monkeypatch.setattr(trainer, "WINDOW_PAIRS", 600)
+    monkeypatch.setattr(Strategy, "window_pairs", 600)
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def whole(graph, tmp_path_factory):
     """What an undisturbed run leaves."""
     output = tmp_path_factory.mktemp("whole") / "emb.h5"
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(trainer, "WINDOW_PAIRS", 600)
+        patch.setattr(Strategy, "window_pairs", 600)
         assert go(graph, output, resume=False) is None
     return outcome(output)
 

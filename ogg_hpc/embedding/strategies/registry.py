@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from ogg_hpc.embedding.strategies.dot import Dot
 from ogg_hpc.embedding.strategies.partitioned import Partitioned
+from ogg_hpc.embedding.strategies.rotate import Rotate
 from ogg_hpc.embedding.strategies.simple import Simple
 from ogg_hpc.embedding.strategies.strategy import Strategy
 
 _STRATEGIES: dict[str, type[Strategy]] = {
-    strategy.name: strategy for strategy in (Partitioned, Simple, Dot)
+    strategy.name: strategy for strategy in (Partitioned, Simple, Dot, Rotate)
 }
 
 

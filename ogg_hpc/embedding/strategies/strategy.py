@@ -43,12 +43,15 @@ class Strategy(ABC):
         Which ranks sample pairs.
     traffic : Traffic
         What crosses the ranks, by kind.
+    window_pairs : int
+        Pairs of a window, about, of all ranks; the same on any number of them.
     """
 
     name: ClassVar[str]
     phases: ClassVar[tuple[str, ...]]
     order_of_traffic: ClassVar[str]
     essential_traffic: ClassVar[tuple[str, ...]]
+    window_pairs: int = 1 << 20
 
     def __init__(
         self, comm: Communicator, model: Model, settings: EmbedSettings, clock: Clock
