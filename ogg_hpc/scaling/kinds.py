@@ -29,4 +29,10 @@ def _training(comm: Communicator, point: Point, clock: Clock) -> Workload:
     return Training(comm, point, clock)
 
 
-KINDS: dict[str, Kind] = {"inference": _inference, "training": _training}
+def _embedding(comm: Communicator, point: Point, clock: Clock) -> Workload:
+    from ogg_hpc.scaling.embedding import Embedding
+
+    return Embedding(comm, point, clock)
+
+
+KINDS: dict[str, Kind] = {"inference": _inference, "training": _training, "embedding": _embedding}

@@ -124,15 +124,28 @@ def _load_at(case: Case, records: Sequence[Record], ranks: int) -> Load:
     if ranks == 1:
         return Load(ranks, entries / ranks, 0.0, 0.0)
     message = parallel[0].traffic["message"]
-    unit = nodes if parallel[0].traffic["unit"] == "nodes" else entries / nodes
+    unit = _units(parallel[0].traffic["unit"], nodes, entries, ranks)
     gathered = float(np.mean([_gathered_per_unit(record) for record in parallel]))
     sent = gathered * unit * (ranks - 1) / ranks + message * (ranks - 1)
     return Load(ranks, entries / ranks, parallel[-1].calls, sent)
 
 
+def _units(unit: str, nodes: float, entries: float, ranks: int) -> float:
+    """Return how much there is of what bytes are in proportion to; see `workload.Traffic`."""
+    return {
+        "nodes": nodes,
+        "degree": entries / nodes,
+        "entries": entries,
+        "share": entries / ranks,
+    }[unit]
+
+
 def _gathered_per_unit(record: Record) -> float:
-    """Return the bytes that are gathered whole by all ranks, by node or by neighbour."""
+    """Return the bytes that each unit gives all ranks to gather, or to exchange with one another.
+
+    A rank sends the share (P-1)/P of them.
+    """
     others = record.ranks - 1
-    unit = record.nodes if record.traffic["unit"] == "nodes" else record.entries / record.nodes
+    unit = _units(record.traffic["unit"], record.nodes, record.entries, record.ranks)
     left: float = max(record.bytes - record.traffic["message"] * others, 0.0)
     return left * record.ranks / others / unit

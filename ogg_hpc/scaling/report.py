@@ -170,8 +170,8 @@ _MODEL = (
     "adjacency matrix that a rank owns, m the collective calls and B the bytes that it sends. "
     "Every line beyond the measured P is the model's.",
     "Assumed: computation is divided without rest, so that no rank waits for another and nothing "
-    "is done on all ranks alike; bytes that all ranks gather grow as (P-1)/P, messages to each "
-    "rank as P-1; α and β are the same at every P.",
+    "is done on all ranks alike; bytes that all ranks gather grow as (P-1)/P, those of pairs that "
+    "ranks share as (P-1)/P², messages to each rank as P-1; α and β are the same at every P.",
 )
 
 

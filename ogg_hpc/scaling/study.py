@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from ogg_hpc import settings
+from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.batch import COLLECTIVES
 from ogg_hpc.graphs.row_block import BALANCE
@@ -28,7 +29,9 @@ _DECIDED = ("problem", "train", "validation", "learning.engine", "parallel")
 class Case:
     """What is measured at each number of ranks: one curve of the study."""
 
-    name: str = setting("", "name in tables, plots and files (default: the kind and the engine)")
+    name: str = setting(
+        "", "name in tables, plots and files (default: the kind and the engine or strategy)"
+    )
     kind: str = setting("inference", f"what a step is: {' or '.join(KINDS)}")
     scaling: str = setting("strong", "strong: one graph for all P; weak: a graph that grows with P")
     grows: str = setting(
@@ -50,7 +53,9 @@ class Case:
     select: str = setting("one", "inference: nodes chosen a step, as for solve")
     preset: str = setting("paper", "training: a preset or a TOML file, as for train")
     overrides: tuple[str, ...] = setting(
-        (), 'training: settings that win over the preset, such as "learning.batch=2"'
+        (),
+        'training: settings that win over the preset, such as "learning.batch=2"; embedding: '
+        'settings, such as "strategy=dot"',
     )
     steps: int = setting(20, "steps that are timed in each repeat")
 
@@ -63,6 +68,8 @@ class Case:
         _one_of("collective", self.collective, COLLECTIVES)
         _one_of("balance", self.balance, BALANCE)
         _at_least(1, "steps", self.steps)
+        if self.kind == "embedding":
+            self._check_embedding()
         _usable_in_files("name", self.label)
         for name in (assignment.partition("=")[0].strip() for assignment in self.overrides):
             if any(name == own or name.startswith(f"{own}.") for own in _DECIDED):
@@ -72,6 +79,18 @@ class Case:
         except SettingsError as error:
             raise misfit("graph", str(error)) from None
 
+    def _check_embedding(self) -> None:
+        if self.engine != "auto":
+            raise misfit("engine", "an embedding has none; see its settings strategy and exchange")
+        if self.growing == "nodes":
+            raise misfit("grows", "the batches of an embedding grow with P, so entries must, too")
+        try:
+            settings = embedding_settings(self.overrides)
+        except SettingsError as error:
+            raise misfit("overrides", str(error)) from None
+        if (settings.method, settings.order) == ("line", "both"):
+            raise misfit("overrides", "line of both orders is two models: order=first or second")
+
     @property
     def growing(self) -> str | None:
         """What is proportional to P, None in strong scaling."""
@@ -79,8 +98,11 @@ class Case:
 
     @property
     def label(self) -> str:
-        """The name, or the kind and the engine."""
-        return self.name or f"{self.kind}-{self.engine}"
+        """The name, or the kind and the engine; of an embedding its strategy."""
+        how = self.engine
+        if self.kind == "embedding":
+            how = embedding_settings(self.overrides).strategy
+        return self.name or f"{self.kind}-{how}"
 
 
 @dataclass(frozen=True)
@@ -108,6 +130,17 @@ class Study:
         [(label, count)] = Counter(case.label for case in self.cases).most_common(1)
         if count > 1:
             raise misfit("cases", f"{count} cases are called {label}: give them a name each")
+
+
+def embedding_settings(overrides: Sequence[str]) -> EmbedSettings:
+    """Return the settings of an embedding that ``NAME=VALUE`` texts make of the defaults.
+
+    Raises
+    ------
+    SettingsError
+        One does not fit.
+    """
+    return settings.build(EmbedSettings, settings.override({}, overrides))
 
 
 def load_study(path: str | Path) -> Study:

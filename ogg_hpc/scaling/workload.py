@@ -58,7 +58,8 @@ class Traffic:
     message
         Bytes that each rank sends to each other one, whatever the graph: they grow with P.
     unit
-        What the other bytes are in proportion to: ``nodes`` of the graph, or its mean ``degree``.
+        What the other bytes are in proportion to: ``nodes`` of the graph, its mean ``degree``, the
+        ``entries`` of its matrix, or the ``share`` of them that each rank has.
     exact
         All bytes; None where they depend on what is chosen.
     paper

@@ -27,6 +27,25 @@ def test_bytes_beyond_are_those_counted_and_grow_by_their_formulas(record):
     assert prediction.seconds * prediction.bytes == pytest.approx(8000 * 63 / 64 + 24 * 63)
 
 
+@pytest.mark.parametrize(
+    ("unit", "strong", "weak"), [("entries", 1.0, 64.0), ("share", 1 / 64, 1.0)]
+)
+def test_bytes_of_pairs_grow_with_all_pairs_or_with_those_of_a_rank(record, unit, strong, weak):
+    traffic = {"message": 0, "unit": unit}
+
+    def sent(p):
+        share = 1 if unit == "entries" else 1 / p
+        return {"exchange": {"calls": 2, "bytes": 8000 * share * (p - 1) / p}}
+
+    records = [record(p, 1.0, collectives=sent(p), traffic=traffic) for p in (1, 2)]
+    slow = Network(0.0, 1.0, "given")
+    for scaling, amount in (("strong", strong), ("weak", weak)):
+        case = Case(name="search", scaling=scaling, graph="er:n=1000,p=0.1")
+        [prediction] = outlook(case, records, [64], NETWORK, slow).predictions
+        found = prediction.seconds * prediction.bytes
+        assert found == pytest.approx(8000 * amount * 63 / 64)
+
+
 def test_a_modelled_network_replaces_the_measured_one_beyond(record):
     records = [record(p, 1 / p) for p in (1, 2)]
     as_measured = outlook(STRONG, records, [64], NETWORK)

@@ -16,6 +16,13 @@ def test_a_case_without_a_name_is_called_after_its_kind_and_engine(study_file):
     assert load_study(study_file).cases[0].label == "inference-scalar"
 
 
+def test_an_embedding_without_a_name_is_called_after_its_strategy(study_file):
+    study_file.write_text(
+        '[[cases]]\nkind = "embedding"\ngraph = "ba:n=20,d=2"\noverrides = ["strategy=dot"]\n'
+    )
+    assert load_study(study_file).cases[0].label == "embedding-dot"
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -27,7 +34,21 @@ def test_a_case_without_a_name_is_called_after_its_kind_and_engine(study_file):
         ("threads = 0", "1: threads must be at least 1"),
         ("device = 'tpu'", "1: device is auto or cpu or cuda, not 'tpu'"),
         ("name = 'a b'", "1: name 'a b': letters, digits"),
-        ("[[cases]]\nkind = 'embedding'", "2: kind is inference or training, not 'embedding'"),
+        ("[[cases]]\nkind = 'other'", "2: kind is inference or training or embedding, not 'other'"),
+        (
+            "[[cases]]\nkind = 'embedding'\noverrides = ['strategi=dot']",
+            "3: unknown key strategi; did you mean strategy?",
+        ),
+        (
+            "[[cases]]\nkind = 'embedding'\noverrides = ['method=line']",
+            "3: line of both orders is two models",
+        ),
+        ("[[cases]]\nkind = 'embedding'\noverrides = ['dim=0']", "3: --dim must be at least 1"),
+        ("[[cases]]\nkind = 'embedding'\nengine = 'scalar'", "3: an embedding has none"),
+        (
+            "[[cases]]\nkind = 'embedding'\nscaling = 'weak'\ngrows = 'nodes'",
+            "4: the batches of an embedding grow with P, so entries must, too",
+        ),
         ("[[cases]]\nscaling = 'linear'", "2: scaling is strong or weak, not 'linear'"),
         ("[[cases]]\ngrows = 'edges'", "2: grows is entries or nodes, not 'edges'"),
         ("[[cases]]\nengine = 'warp'", "2: engine is auto or reference or frontier or scalar, not"),
