@@ -26,6 +26,7 @@ from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.store import check_labels, check_output
 from ogg_hpc.embedding.strategies.registry import strategy_class
 from ogg_hpc.embedding.trainer import Trainer
+from ogg_hpc.errors import StoppedError
 from ogg_hpc.runtime.boundary import MAX_REQUEUES, Boundary
 from ogg_hpc.runtime.clock import Clock, over_ranks
 from ogg_hpc.runtime.communicator import Communicator
@@ -106,6 +107,9 @@ def embed(
                 run.begin(resume)
             run.train(run.boundary(stop, max_requeues))
             return run.finish()
+        except StoppedError:  # on all ranks
+            run.free()
+            raise
         finally:
             if files.value is not None:
                 files.value.close()
@@ -309,7 +313,13 @@ class _Run:
         }
         self._files.do(lambda files: files.write_record(record))
         self._files.do(EmbeddingFolder.remove_checkpoints)
+        self.free()
         return record
+
+    def free(self) -> None:
+        """Give the memory back that ranks share (collective)."""
+        for trainer in self._trainers:
+            trainer.strategy.free()
 
     def _about(self) -> dict[str, Any]:
         """Return what the record says of the run itself (collective)."""
