@@ -24,7 +24,8 @@ _UNITS = {"simple": "share", "partitioned": "share", "dot": "entries", "rotate":
 class Embedding:
     """Training on the pairs of one graph; see `ogg_hpc.scaling.workload.Workload` (collective).
 
-    A step is a batch. Where the graph grows with P, so do batches.
+    A step is a batch. Where the graph grows with P, so do batches. What `rotate` sends depends on
+    the window and not on its batches, so there a whole window is timed.
 
     Parameters
     ----------
@@ -48,12 +49,14 @@ class Embedding:
             [plan] = model_plans(settings)
             phases = strategy_class(settings.strategy).phases
             self._trainer = Trainer(comm, opened.graph, plan, Clock(comm, "sample", *phases))
+        rotates = settings.strategy == "rotate"
+        self._least = min(self._trainer.window_batches, self._trainer.batches) if rotates else 1
         self._next = 0
         self.traffic = Traffic(0, _UNITS[settings.strategy])
 
     def run(self, steps: int) -> Window:
         """See `Workload.run`: the next batches of the first epoch, and then again its first."""
-        trainer = self._trainer
+        trainer, steps = self._trainer, max(steps, self._least)
         if steps > trainer.batches:
             raise SettingsError(
                 f"{self._graph}: an epoch has {trainer.batches} batches, and {steps} steps are to "
