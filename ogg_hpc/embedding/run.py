@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -221,7 +222,9 @@ class _Run:
             minutes=self._settings.checkpoint_minutes,
             stop=stop,
             max_requeues=max_requeues,
-            resume=f"ogg-hpc embed {self._path} --output {self._output} --resume",
+            resume=shlex.join(
+                ["ogg-hpc", "embed", self._path, "--output", str(self._output), "--resume"]
+            ),
         )
 
     def train(self, boundary: Boundary) -> None:

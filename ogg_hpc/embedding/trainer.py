@@ -50,7 +50,7 @@ class Trainer:
     def __init__(self, comm: Communicator, graph: WalkGraph, plan: ModelPlan, clock: Clock) -> None:
         self._comm, self._clock, self.plan = comm, clock, plan
         settings = plan.settings
-        self._sampler = make_sampler(graph, settings)
+        self._sampler = comm.on_all(lambda: make_sampler(graph, settings))
         self._batch_items = batch_items(settings, self._sampler.pairs_per_item)
         self._shared = shared_negatives(settings)
         self.batches = -(-self._sampler.items // self._batch_items)
@@ -58,7 +58,7 @@ class Trainer:
             n=graph.n,
             dim=settings.dim,
             tied=plan.tied,
-            objective=make_objective(settings.objective),
+            objective=comm.on_all(lambda: make_objective(settings.objective)),
             negative_sampler=NegativeSampler(
                 self._sampler.negative_weights(), settings.negative_power, settings.seed
             ),
@@ -67,9 +67,12 @@ class Trainer:
             row_limit=settings.row_limit,
             seed=settings.seed,
         )
-        self.strategy = strategy_class(settings.strategy)(comm, model, settings, clock)
-        batch_pairs = self._batch_items * self._sampler.pairs_per_item
-        self.window_batches = max(1, round(self.strategy.window_pairs / max(batch_pairs, 1)))
+        # What does not fit is told here by all ranks alike.
+        self.strategy = comm.on_all(
+            lambda: strategy_class(settings.strategy)(comm, model, settings, clock)
+        )
+        batch_pairs = max(1.0, self._batch_items * self._sampler.pairs_per_item)
+        self.window_batches = max(1, round(self.strategy.window_pairs / batch_pairs))
 
     @property
     def workers(self) -> int:

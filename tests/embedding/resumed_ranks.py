@@ -16,6 +16,7 @@ import numpy as np
 from ogg_hpc.embedding import trainer
 from ogg_hpc.embedding.run import embed
 from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.embedding.strategies.strategy import Strategy
 from ogg_hpc.errors import InputError, StoppedError
 from ogg_hpc.runtime.launch import start
 from ogg_hpc.runtime.signals import noted_signals
@@ -71,7 +72,7 @@ def full_disk(comm, graph, output, settings):
 
 
 def main(graph, folder):
-    trainer.WINDOW_PAIRS = 600
+    Strategy.window_pairs = 600
     world = start("cpu")
     alone = world.split(world.rank)
     said = {}
