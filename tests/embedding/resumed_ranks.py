@@ -28,6 +28,7 @@ SETTINGS = EmbedSettings(
 METHODS = {
     "deepwalk": SETTINGS,
     "line": replace(SETTINGS, method="line", samples=900, epochs=2),
+    "rotate": replace(SETTINGS, strategy="rotate", parts=4),
 }
 WINDOWS = 4  # before a stop
 
@@ -77,8 +78,10 @@ def main(graph, folder):
     alone = world.split(world.rank)
     said = {}
     for name, settings in METHODS.items():
-        simple = replace(settings, strategy="simple")
-        served = replace(settings, servers=1)
+        simple = served = settings
+        if settings.strategy != "rotate":  # which goes on with itself alone
+            simple = replace(settings, strategy="simple")
+            served = replace(settings, servers=1)
         if world.rank == 0:
             embed(alone, graph, settings, folder / f"{name} 1.h5")
             said[f"{name} 1-2"] = part(alone, graph, folder / f"{name} 1-2.h5", settings, 0)

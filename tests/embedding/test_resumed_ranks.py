@@ -9,7 +9,7 @@ import pytest
 from ogg_hpc.embedding.store import read_embedding
 from ogg_hpc.graphs.generators import erdos_renyi
 
-METHODS = ("deepwalk", "line")
+METHODS = ("deepwalk", "line", "rotate")
 pytestmark = pytest.mark.timeout(400)
 
 
