@@ -28,11 +28,11 @@ Under mpiexec, srun or jsrun the ranks share pairs and vectors; the result does 
 many there are. EMB.h5 holds the vectors, those of nodes as context of others, the labels and the
 settings; .txt, .vec, .bin and .npy are the formats of word2vec and NumPy.
 
-Beside EMB lies the folder EMB.run with checkpoints, curves and the record. A signal to any rank
-(SIGUSR1, SIGUSR2, SIGURG, SIGTERM, SIGINT) stops all of them: a checkpoint and the marker
-EMB.run/UNFINISHED are written, and the exit code is 75. A run that ends by itself or fails leaves
-no marker, so a jobscript submits itself again while there is one. With --resume the same line
-starts a run and goes on with it, on any number of ranks."""
+Beside the output lies the folder EMB.h5.run with checkpoints, curves and the record. A signal to
+any rank (SIGUSR1, SIGUSR2, SIGURG, SIGTERM, SIGINT) stops all of them: a checkpoint and the marker
+EMB.h5.run/UNFINISHED are written, and the exit code is 75. A run that ends by itself or fails
+leaves no marker, so a jobscript submits itself again while there is one. With --resume the same
+line starts a run and goes on with it, on any number of ranks."""
 
 _EXAMPLES = """\
 examples:
@@ -64,14 +64,14 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument(
         "--output",
-        metavar="EMB",
+        metavar="EMB.h5",
         help="file of the embedding: .h5, .txt or .vec, .bin, .npy (default: the name of GRAPH "
         "with .emb.h5)",
     )
     parser.add_argument(
         "--resume",
         action="store_true",
-        help="continue the run that EMB.run holds from its newest valid checkpoint, with its "
+        help="continue the run that EMB.h5.run holds from its newest valid checkpoint, with its "
         "settings; start it if there is none (default: refuse to touch an unfinished run)",
     )
     parser.add_argument(
@@ -166,12 +166,6 @@ def _settings(args: argparse.Namespace, output: Path) -> EmbedSettings:
 
 
 def _print(record: dict[str, Any]) -> None:
-    from rich.table import Table
-
-    table = Table("phase", "seconds", "share", box=None)
-    phases = {name: spread["median"] for name, spread in record["phases"].items()}
-    for name, seconds in phases.items():
-        table.add_row(name, f"{seconds:.2f}", f"{100 * seconds / phases['total']:.0f} %")
     nodes, dim = record["graph"]["nodes"], record["settings"]["dim"]
     print(f"{record['output']}: {nodes:,} nodes, vectors of {dim}")
     for each in record["losses"]:
@@ -181,4 +175,32 @@ def _print(record: dict[str, Any]) -> None:
     if record["pairs_per_second"]:
         ranks = f"{record['ranks']} rank{'s' if record['ranks'] > 1 else ''}"
         print(f"{record['pairs_per_second']:,.0f} pairs/s on {ranks}")
+    _print_phases(record["phases"])
+    if record["ranks"] > 1:
+        for model in record["models"]:
+            _print_traffic(model)
+
+
+def _print_phases(phases: dict[str, dict[str, float]]) -> None:
+    from rich.table import Table
+
+    table = Table("phase", "seconds (median rank)", "share", box=None)
+    total = phases["total"]["median"]
+    for name, spread in phases.items():
+        seconds = spread["median"]
+        table.add_row(name, f"{seconds:.2f}", f"{100 * seconds / total:.0f} %")
     console().print(table)
+
+
+def _print_traffic(model: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    title = f"sent {model['model']}".strip()
+    table = Table(title, "items", "MB", box=None)
+    for name, kind in model["traffic"]["kinds"].items():
+        table.add_row(name, f"{kind['crossed']:,}", f"{kind['bytes'] / 1e6:,.1f}")
+    console().print(table)
+    times = ", ".join(
+        f"{seconds:.2f} s at {rate}" for rate, seconds in model["modelled_network_seconds"].items()
+    )
+    print(f"by a model, a network takes {times} for that")
