@@ -12,7 +12,9 @@ from ogg_hpc.graphs.readers import read_graph
 
 def write_embedding(path, vectors, context, labels, *, directed=False, graph=None):
     header = EmbeddingHeader(
-        *vectors.shape, directed=directed, provenance={} if graph is None else {"graph": str(graph)}
+        *vectors.shape,
+        directed=directed,
+        provenance={} if graph is None else {"graph": {"path": str(graph)}},
     )
     matrices = dict(zip(MATRICES, (vectors, context), strict=True))
     with open_writer(path, header, labels) as writer:
@@ -97,7 +99,6 @@ def test_link_of_arcs_reports_reversed_ones(ogg, tmp_path):
 
 
 def test_classify(ogg, karate):
-    pytest.importorskip("sklearn")
     _, factions, embedding = karate
     command = ("embed-eval", "classify", embedding, "--labels", factions, "--fractions", 0.5)
     code, out, _ = ogg(*command, "--json")
@@ -110,12 +111,11 @@ def test_classify(ogg, karate):
     code, out, _ = ogg(*command, "--normalise", "none")
     assert code == 0
     assert "the number k of classes of each test node is known" in out
-    assert "normalise none, C 1, mean ± deviation of 10 splits" in out
+    assert "normalise none, C 1, solver newton; mean ± deviation of 10 splits" in out
     assert "50%\t100.00 ± 0.00\t100.00 ± 0.00" in out
 
 
 def test_classify_tells_of_nodes_without_vectors(ogg, karate):
-    pytest.importorskip("sklearn")
     _, factions, embedding = karate
     factions.write_text(factions.read_text() + "999 Officer\n")
     code, out, err = ogg("embed-eval", "classify", embedding, "--labels", factions, "--json")
@@ -127,7 +127,9 @@ def test_classify_tells_of_nodes_without_vectors(ogg, karate):
 def test_classify_without_scikit_learn(ogg, karate, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     _, factions, embedding = karate
-    code, _, err = ogg("embed-eval", "classify", embedding, "--labels", factions)
+    code, _, err = ogg(
+        "embed-eval", "classify", embedding, "--labels", factions, "--solver", "liblinear"
+    )
     assert code == 2
     assert "pip install 'ogg-hpc[evaluation]'" in err
 
@@ -151,7 +153,7 @@ def test_an_embedding_that_does_not_name_its_graph_asks_for_it(ogg, karate, tmp_
     embedding = write_embedding(tmp_path / "vectors.txt", vectors, vectors, np.arange(34) + 101)
     code, _, err = ogg("embed-eval", "reconstruct", embedding)
     assert code == 2
-    assert "name it by --graph" in err
+    assert "name the graph" in err
     assert ogg("embed-eval", "reconstruct", embedding, edges)[0] == 0
 
 

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from ogg_hpc.embedding.evaluation.classify import (
     ClassifySettings,
-    check_classify,
+    check_solver,
     evaluate_classes,
     f1,
     most_likely,
     predict,
 )
+from ogg_hpc.embedding.evaluation.logistic import fit_logistic, with_constant
 from ogg_hpc.errors import MissingExtraError, SettingsError
 from ogg_hpc.runtime.communicator import Communicator
 
@@ -86,6 +87,28 @@ def test_of_test_nodes_only_the_number_of_classes_is_used():
         np.testing.assert_array_equal(again[0], likelihoods[0])
 
 
+@pytest.mark.parametrize("normalise", ["l2", "none", "standard"])
+@pytest.mark.parametrize("C", [0.01, 1, 100])
+def test_both_solvers_find_the_same_minimum(normalise, C):
+    members = classes_of(5)
+    vectors = members @ np.random.default_rng(0).normal(size=(6, 8))
+    vectors += np.random.default_rng(1).normal(size=(300, 8))
+    train, test = np.arange(200), np.arange(200, 300)
+    newton, liblinear = (
+        predict(vectors, members[train], train, test, ClassifySettings((), 1, normalise, C, solver))
+        for solver in ("newton", "liblinear")
+    )
+    np.testing.assert_allclose(newton, liblinear, rtol=0.02, atol=0.02)
+
+
+def test_separable_classes_have_a_minimum_too():
+    vectors = np.array([[1.0], [2], [3], [4]]) * 1e3
+    members = np.array([[True], [True], [False], [False]])
+    weights = fit_logistic(vectors, members, 1e6)
+    assert np.isfinite(weights).all()
+    assert ((with_constant(vectors) @ weights > 0) == members).all()
+
+
 def test_classes_that_none_or_all_of_the_training_nodes_have():
     vectors = np.random.default_rng(0).normal(size=(20, 4))
     members = np.zeros((20, 3), bool)
@@ -140,7 +163,7 @@ def test_protocol_and_normalisation_are_in_the_record():
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"fractions": (1.5,)}, {"shuffles": 0}, {"C": 0.0}, {"normalise": "l3"}],
+    [{"fractions": (1.5,)}, {"shuffles": 0}, {"C": 0.0}, {"normalise": "l3"}, {"solver": "x"}],
 )
 def test_settings_that_cannot_work_are_refused(wrong):
     with pytest.raises(SettingsError, match=next(iter(wrong)).rstrip("s")):
@@ -155,7 +178,9 @@ def test_a_fraction_that_leaves_no_test_node_is_refused():
 
 
 def test_a_missing_scikit_learn_is_told(monkeypatch):
-    check_classify()
+    wanted = ClassifySettings(solver="liblinear")
+    check_solver(wanted)
     monkeypatch.setitem(sys.modules, "sklearn", None)
+    check_solver(ClassifySettings())
     with pytest.raises(MissingExtraError, match=r"pip install 'ogg-hpc\[evaluation\]'"):
-        check_classify()
+        check_solver(wanted)

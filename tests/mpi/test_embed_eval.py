@@ -1,9 +1,6 @@
 import json
 
 import numpy as np
-import pytest
-
-pytest.importorskip("sklearn")
 
 
 def test_classification_does_not_depend_on_the_ranks(run_ranks, tmp_path):

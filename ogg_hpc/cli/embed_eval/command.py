@@ -76,9 +76,9 @@ def graph_of(embedding: Embedding, given: str | None) -> str:
     SettingsError
         Neither is there.
     """
-    path = given or embedding.provenance.get("graph")
+    path = given or embedding.provenance.get("graph", {}).get("path")
     if not path:
-        raise SettingsError("the embedding does not say which graph it is of; name it by --graph")
+        raise SettingsError("the embedding does not say which graph it is of; name the graph")
     return str(path)
 
 

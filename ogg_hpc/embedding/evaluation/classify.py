@@ -9,14 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ogg_hpc.embedding.evaluation.logistic import fit_logistic, with_constant
 from ogg_hpc.errors import MissingExtraError, SettingsError
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.random import permutation, stream
 
 NORMALISATIONS = ("l2", "none", "standard")
+SOLVERS = ("newton", "liblinear")
 PROTOCOL = (
-    "one-vs-rest logistic regression (liblinear); the number k of classes of each test node is "
-    "known, its k most probable classes are predicted"
+    "one-vs-rest logistic regression; the number k of classes of each test node is known, its k "
+    "most probable classes are predicted"
 )
 
 
@@ -35,6 +37,9 @@ class ClassifySettings:
         standard deviation 1 of the training part (``standard``).
     C : float
         Inverse strength of the regularisation.
+    solver : str
+        ``newton`` for all classes at once, or ``liblinear`` of scikit-learn, one by one: programs
+        of the literature use it. Both minimise the same objective.
     seed : int
         Of the splits.
     """
@@ -43,6 +48,7 @@ class ClassifySettings:
     shuffles: int = 10
     normalise: str = "l2"
     C: float = 1.0
+    solver: str = "newton"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -53,8 +59,10 @@ class ClassifySettings:
             raise SettingsError(f"shuffles must be at least 1, not {self.shuffles}")
         if not 0 < self.C < np.inf:
             raise SettingsError(f"C must be positive and finite, not {self.C}")
-        if self.normalise not in NORMALISATIONS:
-            raise SettingsError(f"normalise is {', '.join(NORMALISATIONS)}, not {self.normalise!r}")
+        for name, known in (("normalise", NORMALISATIONS), ("solver", SOLVERS)):
+            value = getattr(self, name)
+            if value not in known:
+                raise SettingsError(f"{name} is {' or '.join(known)}, not {value!r}")
 
 
 class F1(NamedTuple):
@@ -72,15 +80,15 @@ class F1(NamedTuple):
     macro: float
 
 
-def check_classify() -> None:
-    """Find out whether nodes can be classified, before hours of work rest on it.
+def check_solver(settings: ClassifySettings) -> None:
+    """Find out whether the solver is there, before other work rests on it.
 
     Raises
     ------
     MissingExtraError
-        scikit-learn is not installed.
+        scikit-learn is wanted and not installed.
     """
-    if importlib.util.find_spec("sklearn") is None:
+    if settings.solver == "liblinear" and importlib.util.find_spec("sklearn") is None:
         raise MissingExtraError("scikit-learn", "evaluation")
 
 
@@ -178,17 +186,27 @@ def predict(
     (test, c) float64
         Minus infinity for a class that no training node has, plus infinity for one that all have.
     """
+    known, asked = _normalised(X[train], X[test], settings.normalise)
+    likelihoods = np.where(training_classes.any(axis=0), np.inf, -np.inf)
+    likelihoods = np.tile(likelihoods, (len(test), 1))
+    open_classes = np.flatnonzero(training_classes.any(axis=0) & ~training_classes.all(axis=0))
+    fit = fit_logistic if settings.solver == "newton" else _fit_liblinear
+    weights = fit(known, training_classes[:, open_classes], settings.C)
+    likelihoods[:, open_classes] = with_constant(asked) @ weights
+    return likelihoods
+
+
+def _fit_liblinear(
+    X: NDArray[np.float64], members: NDArray[np.bool_], C: float
+) -> NDArray[np.float64]:
+    """Do as `fit_logistic`."""
     from sklearn.linear_model import LogisticRegression
 
-    known, asked = _normalised(X[train], X[test], settings.normalise)
-    likelihoods = np.empty((len(test), training_classes.shape[1]))
-    for c, has in enumerate(training_classes.T):
-        if has.all() or not has.any():
-            likelihoods[:, c] = np.inf if has.any() else -np.inf
-            continue
-        model = LogisticRegression(C=settings.C, solver="liblinear", random_state=0)
-        likelihoods[:, c] = model.fit(known, has).decision_function(asked)
-    return likelihoods
+    weights = np.empty((X.shape[1] + 1, members.shape[1]))
+    for c, has in enumerate(members.T):
+        model = LogisticRegression(C=C, solver="liblinear", random_state=0).fit(X, has)
+        weights[:-1, c], weights[-1, c] = model.coef_[0], model.intercept_[0]
+    return weights
 
 
 def _normalised(
