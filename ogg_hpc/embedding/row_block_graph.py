@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ogg_hpc.embedding.counting_sort import order_of
 from ogg_hpc.embedding.edge_weights import column_sums, row_sums
 from ogg_hpc.embedding.walk_graph import WalkGraph
 from ogg_hpc.embedding.walk_rows import (
@@ -193,7 +194,7 @@ class RowBlockGraph(WalkGraph):
         size = self._comm.size
         ranks = messages[:, 0] % size
         counts = np.bincount(ranks, minlength=size)
-        received, _ = self._comm.alltoallv(messages[_sorted_by(ranks, size)], counts)
+        received, _ = self._comm.alltoallv(messages[order_of(ranks, size)], counts)
         received[:, 0] //= size
         home: NDArray[np.int64] = received
         return home
@@ -202,12 +203,7 @@ class RowBlockGraph(WalkGraph):
         """Return an order that puts nodes of one owner together, and how many each owner has."""
         owners = np.searchsorted(self._partition.offsets[1:], nodes, side="right")
         size = self._comm.size
-        return _sorted_by(owners, size), np.bincount(owners, minlength=size)
-
-
-def _sorted_by(ranks: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    """Return a stable order of ranks below `size`; NumPy sorts narrow types digit by digit."""
-    return np.argsort(ranks.astype(np.min_scalar_type(size)), kind="stable")
+        return order_of(owners, size), np.bincount(owners, minlength=size)
 
 
 @njit(cache=True, nogil=True)

@@ -9,9 +9,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.embedding.sampling.pairs import Pairs
-from ogg_hpc.runtime.random_compiled import absorb, stream_state, to_integer
+from ogg_hpc.runtime.random import stream
+from ogg_hpc.runtime.random_compiled import absorb, to_integer
 
-_WINDOWS = stream_state(0, "windows")
+_WINDOWS = np.uint64(stream("windows"))
 
 
 def window_pairs(
