@@ -25,7 +25,7 @@ from ogg_hpc.runtime.run_folder import (
 
 CONTENT = "ogg-hpc-embedding-run/1"
 # What a resumed run may change: where vectors lie makes no difference to their numbers.
-_FREE = ("exchange", "servers", "graph_memory", "checkpoint_minutes", "checkpoint_keep")
+_FREE = ("servers", "graph_memory", "checkpoint_minutes", "checkpoint_keep")
 _ALIKE = ("partitioned", "simple", "dot")
 
 
@@ -67,7 +67,7 @@ class EmbeddingFolder(RunFolder):
 
     def check_new(self) -> None:
         """Raise if the folder holds a run that is not finished."""
-        if (self.path / CHECKPOINTS).exists():
+        if (self.path / CHECKPOINTS).exists() and self.record() is None:
             raise SettingsError(
                 f"{self.path} holds an unfinished run; continue it with --resume, choose another "
                 "--output, or delete that folder"
@@ -82,7 +82,7 @@ class EmbeddingFolder(RunFolder):
             The run in the folder is another one.
         """
         record = self.record()
-        if record is None or not self._output.exists() or (self.path / CHECKPOINTS).exists():
+        if record is None or not self._output.exists():
             return None
         self._check_same(lasting(self._settings), lasting(stored(self.path)))
         return record

@@ -177,6 +177,8 @@ class _Run:
         progress = self._comm.on_root(find) if resume else None
         if progress is not None:
             self._take_up(progress, checkpoint)
+        elif not resume:  # a run that was finished may have been killed before it removed them
+            self._files.do(EmbeddingFolder.remove_checkpoints)
         self._files.do(lambda files: files.begin(self._progress, tensorboard=True))
         start = describe_start(self._comm, self._progress.step)
         self._files.do(lambda files: files.add_start(start))

@@ -189,7 +189,7 @@ class KilledError(BaseException):
     """Stands for SIGKILL: nobody catches it."""
 
 
-def killed_at(monkeypatch, graph, output, window, settings=SETTINGS):
+def killed_at(monkeypatch, graph, output, window, settings=SETTINGS, resume=True):
     """Run until a window is about to be trained, and leave everything as it then is."""
     calls = iter(range(1000))
     train = trainer.Trainer.train
@@ -201,7 +201,7 @@ def killed_at(monkeypatch, graph, output, window, settings=SETTINGS):
 
     with monkeypatch.context() as patch, suppress(KilledError):
         patch.setattr(trainer.Trainer, "train", killed)
-        go(graph, output, settings)
+        go(graph, output, settings, resume=resume)
         pytest.fail("the run was to be killed")
 
 
@@ -345,6 +345,19 @@ def test_finished_run_has_nothing_to_do_and_can_be_made_anew(graph, tmp_path, ca
     output.unlink()
     assert go(graph, output, replace(SETTINGS, seed=1)) is None  # made once more
     assert output.exists()
+
+
+def test_checkpoints_that_a_finished_run_has_left_do_no_harm(graph, whole, tmp_path, monkeypatch):
+    output = tmp_path / "emb.h5"
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", lambda *_, **__: None)  # killed before it came to that
+        assert go(graph, output) is None
+    for path in checkpoints(output):
+        tear(path)
+    assert go(graph, output) is None  # nothing to do
+    killed_at(monkeypatch, graph, output, 1, resume=False)
+    assert go(graph, output) is None
+    assert outcome(output) == whole
 
 
 def test_isolated_nodes_are_there_and_counted(tmp_path, capsys):
