@@ -75,7 +75,11 @@ class EmbedSettings:
     )
     strategy: str = setting("partitioned", "where vectors lie and what crosses the ranks")
     parts: int = setting(0, "rotate: parts that the vectors are cut into; 0 = chosen")
-    exchange: str = setting("alltoallv", "how vectors are fetched and updated")
+    exchange: str = setting(
+        "alltoallv",
+        "how vectors are fetched and updated: by all ranks together, or onesided, by each rank "
+        "when it wants, which is not reproducible",
+    )
     staleness: int = setting(0, "batches whose updates a batch may not yet have seen: 0 or 1")
     servers: int = setting(0, "ranks that only hold vectors; the others sample and compute")
     graph_memory: str = setting(

@@ -20,8 +20,23 @@ def model(shared_negatives):
     return Model(N, DIM, False, SGNS(), sampler, NEGATIVE, shared_negatives, 1.0, seed=1)
 
 
-def train(comm, name, shared_negatives=20, **settings):
-    """Train independent pairs, of which some nodes are more frequent; return the traffic."""
+def edges():
+    """Pairs of which each is an item; some nodes are more frequent."""
+    nodes = np.random.default_rng(0).random((BATCHES * BATCH_PAIRS, 1, 2)) ** 1.5 * N
+    return nodes.astype(np.int32)
+
+
+def walks():
+    """Items of 200 pairs of 20 nodes."""
+    generator = np.random.default_rng(0)
+    walks = BATCHES * BATCH_PAIRS // 200
+    nodes = generator.integers(0, N, (walks, 20, 1))
+    places = generator.integers(0, 20, (walks, 400, 1))
+    return np.take_along_axis(nodes, places, axis=1).reshape(walks, 200, 2).astype(np.int32)
+
+
+def train(comm, name, shared_negatives=20, drawn=edges, **settings):
+    """Train pairs in batches of whole items; return the traffic."""
     kind = strategy_class(name)
     strategy = kind(
         comm,
@@ -29,11 +44,11 @@ def train(comm, name, shared_negatives=20, **settings):
         EmbedSettings(strategy=name, dim=DIM, **settings),
         Clock(comm, *kind.phases),
     )
-    layout, items = strategy.layout, BATCHES * BATCH_PAIRS
-    share = share_of(layout.worker, len(layout.workers), 0, BATCHES, BATCH_PAIRS, items)
-    everything = (np.random.default_rng(0).random((items, 2)) ** 1.5 * N).astype(np.int32)
-    drawn = everything[share.items]
-    pairs = Pairs(drawn[:, 0], drawn[:, 1], np.ones(len(drawn), np.int64))
+    layout, items = strategy.layout, drawn()
+    batch_items, pairs_each = len(items) // BATCHES, items.shape[1]
+    share = share_of(layout.worker, len(layout.workers), 0, BATCHES, batch_items, len(items))
+    nodes = items[share.items].reshape(-1, 2)
+    pairs = Pairs(nodes[:, 0], nodes[:, 1], np.full(len(share.items), pairs_each))
     strategy.train(make_window(0, share, pairs, np.full(BATCHES, 0.025)))
     report = strategy.traffic.report(comm)
     strategy.free()
@@ -57,6 +72,14 @@ def test_partitioned_sends_half_as_many_rows_as_simple(comm, exchange):
         assert simple == partitioned == 0
     else:
         assert partitioned / simple == pytest.approx(0.5, abs=0.03)
+
+
+def test_pairs_of_walks_are_better_left_together_by_many_workers(comm):
+    simple, partitioned = (rows(train(comm, s, drawn=walks)) for s in ("simple", "partitioned"))
+    if comm.size == 2:
+        assert 0.7 * simple < partitioned < simple
+    elif comm.size == 4:
+        assert partitioned > 1.2 * simple
 
 
 def test_without_shared_negatives_partitioned_saves_little(comm):

@@ -12,8 +12,13 @@ class Partitioned(RowStrategy):
     """Each pair is computed by the worker that holds the row of its source.
 
     So only rows of contexts and negatives are wanted from the servers, 2 m_c of them in a batch:
-    of the order of 2mD numbers. In a tied model contexts are rows of ``vectors``, which lie with
-    the servers; then the owner of a source is the only worker that wants it as a source.
+    of the order of 2mD numbers, half as many as in `Simple` where the pairs of a batch are
+    independent, such as edges. The pairs of a walk meet the same few nodes again and again. They
+    stay together in `Simple` and are scattered here, so that with batches of a few whole walks
+    this strategy sends less on two workers alone.
+
+    In a tied model contexts are rows of ``vectors``, which lie with the servers; then the owner of
+    a source is the only worker that wants it as a source. No formula speaks of it.
     """
 
     name = "partitioned"
