@@ -12,6 +12,7 @@ pytest.importorskip("matplotlib")
 pytestmark = [
     pytest.mark.skipif(promised_size() is not None, reason="the script starts ranks itself"),
     pytest.mark.usefixtures("mpiexec"),
+    pytest.mark.timeout(900),  # the trial starts ranks three times
 ]
 
 SCRIPTS = Path(__file__).parents[2] / "scripts"
