@@ -9,12 +9,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogg_hpc.embedding.alias import alias_table, draw_alias
-from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.runtime.random import hash64, stream
 from ogg_hpc.runtime.random_compiled import absorb, stream_state
-
-# Negatives of a batch where nobody has said how many.
-SHARED = 128
 
 
 class NegativeSampler:
@@ -74,13 +70,6 @@ class NegativeSampler:
         """Return (S,) negatives that all pairs of a batch share."""
         bits = hash64(self._seed, stream("negatives of batches"), epoch, batch, np.arange(shared))
         return self._table.draw(bits).astype(self._id_type)
-
-
-def shared_negatives(settings: EmbedSettings) -> int:
-    """Return how many negatives the pairs of a batch share; 0 if each pair has its own."""
-    if settings.negatives == "pair":
-        return 0
-    return settings.shared_negatives or SHARED
 
 
 @njit(cache=True, nogil=True)

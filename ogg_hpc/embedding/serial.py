@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from ogg_hpc.embedding.batch import compact
 from ogg_hpc.embedding.divergence import check_finite
 from ogg_hpc.embedding.initial import initial_vectors
-from ogg_hpc.embedding.negatives import NegativeSampler, shared_negatives
+from ogg_hpc.embedding.negatives import NegativeSampler
 from ogg_hpc.embedding.objective import make_objective
 from ogg_hpc.embedding.reference import reference_gradients
 from ogg_hpc.embedding.sampling.sampler import Sampler
-from ogg_hpc.embedding.schedule import batch_items, learning_rates
+from ogg_hpc.embedding.schedule import batch_items, learning_rates, shared_negatives
 from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.update import apply
 

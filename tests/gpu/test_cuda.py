@@ -3,6 +3,7 @@
 import pytest
 from batch_device_checks import BatchChecks
 from frontier_device_checks import FrontierChecks
+from gradient_device_checks import GradientChecks
 from scalar_device_checks import ScalarEngineChecks
 
 from ogg_hpc.runtime.communicator import Communicator
@@ -31,4 +32,8 @@ class TestScalarEngines(ScalarEngineChecks):
 
 
 class TestFrontierEngine(FrontierChecks):
+    pass
+
+
+class TestGradients(GradientChecks):
     pass
