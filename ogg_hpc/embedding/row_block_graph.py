@@ -105,8 +105,8 @@ class RowBlockGraph(WalkGraph):
         nodes[walk] = node
         return nodes
 
-    def close(self) -> None:
-        """See `WalkGraph.close`; here is none."""
+    def free(self) -> None:
+        """See `WalkGraph.free`; here is none."""
 
     def _moves(
         self,

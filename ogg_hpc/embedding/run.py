@@ -325,6 +325,7 @@ class _Run:
         """Give the memory back that ranks share (collective)."""
         for trainer in self._trainers:
             trainer.strategy.free()
+        self._opened.graph.free()
 
     def _about(self) -> dict[str, Any]:
         """Return what the record says of the run itself (collective)."""

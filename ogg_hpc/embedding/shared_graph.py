@@ -85,6 +85,6 @@ class SharedGraph(WalkGraph):
         walk_to_ends(self._rows, keys, steps, nodes)
         return nodes
 
-    def close(self) -> None:
-        """See `WalkGraph.close`."""
+    def free(self) -> None:
+        """See `WalkGraph.free`."""
         self._shared.free()

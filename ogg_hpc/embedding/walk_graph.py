@@ -94,5 +94,5 @@ class WalkGraph(ABC):
         """
 
     @abstractmethod
-    def close(self) -> None:
+    def free(self) -> None:
         """Give memory that ranks share back (collective); the graph cannot be used any more."""

@@ -68,7 +68,7 @@ def test_pairs_do_not_depend_on_ranks_or_on_where_the_graph_lies(
         assert np.array_equal(found.contexts, expected.contexts)
         assert np.array_equal(found.counts, expected.counts)
         assert found.sources.dtype == expected.sources.dtype == np.int32
-        opened.graph.close()
+        opened.graph.free()
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -87,7 +87,7 @@ def test_sums_of_weights_are_those_of_the_whole_graph_bit_for_bit(
     assert found.strengths == pytest.approx(np.asarray(matrix.sum(axis=1)).ravel())
     assert found.in_strengths == pytest.approx(np.asarray(matrix.sum(axis=0)).ravel())
     assert (found.directed, found.weighted, found.n) == (directed, weighted, 40)
-    found.close()
+    found.free()
 
 
 def test_a_walker_asks_for_walks_where_others_ask_for_none(comm, alone):
@@ -133,7 +133,7 @@ def test_a_stored_graph_is_opened_in_either_form(comm, alone, store, form):
     expected = all_items(alone, make_sampler(SharedGraph(alone, graph), settings), 0)
     found = all_items(comm, make_sampler(opened.graph, settings), 0)
     assert np.array_equal(found.contexts, expected.contexts)
-    opened.graph.close()
+    opened.graph.free()
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -177,7 +177,7 @@ def test_memory_decides_where_a_graph_lies(comm, monkeypatch):
         monkeypatch.setattr("ogg_hpc.embedding.graph_input.free_shared_bytes", lambda: 1000)
     tight = place_graph(comm, graph, settings).graph
     assert isinstance(tight, RowBlockGraph) == (comm.size > 1)
-    roomy.close()
+    roomy.free()
 
 
 def test_too_little_shared_memory_is_an_error_with_a_remedy(comm, monkeypatch):
