@@ -68,10 +68,10 @@ class EmbedSettings:
     learning_rate: float = setting(0.025, "step size at the start")
     learning_rate_end: float = setting(0.0001, "step size at the end; it falls linearly")
     batch_pairs: int = setting(
-        4_000, "pairs in a batch, about: one step at the vectors from before it, on any ranks"
+        2_000, "pairs in a batch, about: one step at the vectors from before it, on any ranks"
     )
     row_limit: float = setting(
-        4.0, "most that a batch's gradients of one vector may weigh together, in step sizes"
+        2.0, "most that a batch's gradients of one vector may weigh together, in step sizes"
     )
     strategy: str = setting("partitioned", "where vectors lie and what crosses the ranks")
     parts: int = setting(0, "rotate: parts that the vectors are cut into; 0 = chosen")
