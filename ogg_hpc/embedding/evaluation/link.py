@@ -109,7 +109,7 @@ def evaluate_links(
         "ranked_edges": len(ranked[0]),
         "candidates": {
             "uniform": "all nodes" if whole else settings.candidates,
-            "degree": settings.candidates,
+            "degree": min(settings.candidates, trained.n),
         },
         "ends_replaced": "each in turn",
         "scores": {

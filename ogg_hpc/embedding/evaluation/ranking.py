@@ -43,8 +43,8 @@ class Pool(NamedTuple):
     draw : str
         As in `non_edges.DRAWS`.
     size : int
-        Candidates of a pair, drawn with replacement, the same for all pairs of a block; all
-        nodes are where they are drawn uniformly and are no more.
+        Candidates of a pair, as many as there are nodes at most, drawn with replacement, the same
+        for all pairs of a block; all nodes are where they are drawn uniformly and are no more.
     seed : int
     """
 
@@ -62,7 +62,8 @@ class Pool(NamedTuple):
         """Return the sorted candidates of a block of pairs."""
         if self.is_whole:
             return np.arange(self.graph.n)
-        return np.sort(draw_targets(self.graph, self.draw, self.size, self.seed, block))
+        count = min(self.size, self.graph.n)
+        return np.sort(draw_targets(self.graph, self.draw, count, self.seed, block))
 
 
 def ranks(score: Score, known: Graph, sources: Ids, targets: Ids, pool: Pool) -> Ranks:
