@@ -16,7 +16,7 @@ def train_by_blocks(model, parts, epoch, windows, first_rate):
     X = initial_vectors(np.arange(model.n), model.dim, model.seed).astype(np.float64)
     Y = np.zeros_like(X)
     part_of = {name: _parts(model, parts, name) for name in ("vectors", "context")}
-    longest = max(1, int(model.row_limit / (first_rate * (1 + model.negative))))
+    longest = max(1, min(3, int(model.row_limit / (first_rate * (1 + model.negative)))))
     loss = 0.0
     for first, pairs, rates in windows:
         blocks = part_of["vectors"][0][pairs[:, 0]], part_of["context"][0][pairs[:, 1]]

@@ -20,6 +20,8 @@ from ogg_hpc.embedding.softplus import softplus_into
 from ogg_hpc.embedding.update import apply
 
 Rows = NDArray[np.float32]
+# Of a step: with more of them classes of nodes are told less well.
+_MOST_PAIRS = 3
 
 
 class Steps(NamedTuple):
@@ -59,8 +61,8 @@ class Negatives(NamedTuple):
 
 
 def longest_step(learning_rate: float, negative: int, row_limit: float) -> int:
-    """Return how many pairs a step may take so that no row exceeds `row_limit`; at least one."""
-    return max(1, int(min(row_limit / (learning_rate * (1 + negative)), 2**31)))
+    """Return how many pairs a step may take: a few, if no row exceeds `row_limit`; at least one."""
+    return max(1, int(min(row_limit / (learning_rate * (1 + negative)), _MOST_PAIRS)))
 
 
 def cut_into_steps(

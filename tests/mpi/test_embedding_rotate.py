@@ -44,7 +44,7 @@ def windows(n):
         yield first, pairs, learning_rates()[first : first + batches]
 
 
-# Steps of one pair, of some, and of all that a source has in a block; parts without nodes.
+# Steps of one pair, of some, and of as many as there may be; parts without nodes.
 @pytest.mark.parametrize(("n", "row_limit"), [(23, 0.1), (23, 5.0), (23, 1e9), (3, 0.1), (3, 2.0)])
 @pytest.mark.parametrize("shared_negatives", [0, 3])
 @pytest.mark.parametrize("parts", [4, 5, 7])
