@@ -214,13 +214,17 @@ class ApartDevice(EmulatedDevice):
 
 
 class _ApartLibrary:
-    """NumPy or SciPy on arrays of the device."""
+    """NumPy or SciPy on arrays of the device, with what CuPy cannot do."""
 
     def __init__(self, library):
         self._library = library
 
     def __getattr__(self, name):
         return _apart(getattr(self._library, name))
+
+    def bincount(self, array, weights=None, minlength=0):
+        assert len(array), "CuPy looks for the largest number, which an empty array has not"
+        return _apart(np.bincount)(array, weights, minlength)
 
 
 def _memory(value):

@@ -10,7 +10,7 @@ An objective sees scores alone, so there are two phases: `scores`, which are sum
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def slopes(
     weights = batch.negative_weight
     if batch.shared:
         # The negative terms of a pair are those of its source: each row counts for its pairs.
-        pairs = device.xp.bincount(batch.sources, minlength=len(scores.negative))
+        pairs = _counts(device, batch.sources, len(scores.negative))
         weights = (weights * pairs).astype(np.float32)[:, None]
     loss += (weights * losses).sum(dtype=np.float64)
     negative = weights * negative
@@ -159,13 +159,18 @@ def row_weights(
     sources, contexts
         Rows of X, and of Y.
     """
-    count = device.xp.bincount
     negatives, weight = batch.negatives, batch.negative_weight
     a_source = 1.0 + weight * negatives.shape[-1]
     a_negative = weight * (len(batch.sources) if batch.shared else 1)
-    of_sources = a_source * count(batch.sources, minlength=sources)
-    of_contexts = a_negative * count(negatives.ravel(), minlength=contexts)
-    of_contexts += count(batch.contexts, minlength=contexts)
+    of_sources = a_source * _counts(device, batch.sources, sources)
+    of_contexts = a_negative * _counts(device, negatives.ravel(), contexts)
+    of_contexts += _counts(device, batch.contexts, contexts)
     if batch.tied:
         of_sources = of_contexts = of_sources + of_contexts
     return of_sources.astype(np.float32), of_contexts.astype(np.float32)
+
+
+def _counts(device: Device, slots: NDArray[np.int32], rows: int) -> Any:
+    """Return how often each row is named; CuPy counts nothing in an array that is empty."""
+    xp = device.xp
+    return xp.bincount(slots, minlength=rows) if len(slots) else xp.zeros(rows, np.int64)
