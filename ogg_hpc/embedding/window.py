@@ -77,9 +77,8 @@ class Window:
         (batches + 1,) int64: the pairs of batch b are ``offsets[b]:offsets[b + 1]``.
     sources, contexts
         (k,) ids of this rank's pairs in the order of the batches.
-    items, places
-        (k,) int64: the item that each pair comes from, and its place among the pairs of its item.
-        They key what is drawn for a pair.
+    sampled, counts
+        (i,) int64: the items that they come from, and how many pairs come from each.
     """
 
     epoch: int
@@ -88,13 +87,25 @@ class Window:
     offsets: NDArray[np.int64]
     sources: NDArray[Any]
     contexts: NDArray[Any]
-    items: NDArray[np.int64]
-    places: NDArray[np.int64]
+    sampled: NDArray[np.int64]
+    counts: NDArray[np.int64]
 
     @property
     def batches(self) -> int:
         """Number of batches."""
         return len(self.learning_rates)
+
+    # They take more memory than the pairs, which seldom need them.
+
+    @property
+    def items(self) -> NDArray[np.int64]:
+        """(k,) the item that each pair comes from; with its place a key of the pair."""
+        return np.repeat(self.sampled, self.counts)
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """(k,) the place of each pair among those of its item."""
+        return _ranges(np.zeros_like(self.counts), self.counts)
 
 
 def make_window(
@@ -121,8 +132,8 @@ def make_window(
         ends[np.concatenate([[0], np.cumsum(share.counts)])],
         pairs.sources,
         pairs.contexts,
-        np.repeat(share.items, pairs.counts),
-        _ranges(np.zeros_like(pairs.counts), pairs.counts),
+        share.items,
+        pairs.counts,
     )
 
 
