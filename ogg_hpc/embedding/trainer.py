@@ -13,6 +13,7 @@ from ogg_hpc.embedding.model import Model
 from ogg_hpc.embedding.negatives import NegativeSampler
 from ogg_hpc.embedding.objective import make_objective
 from ogg_hpc.embedding.plan import ModelPlan
+from ogg_hpc.embedding.sampling.pairs import checked
 from ogg_hpc.embedding.sampling.registry import make_sampler
 from ogg_hpc.embedding.schedule import batch_items, learning_rates, shared_negatives
 from ogg_hpc.embedding.strategies.registry import strategy_class
@@ -101,6 +102,8 @@ class Trainer:
         ------
         DivergedError
             A loss is no finite number.
+        SettingsError
+            A user's own sampler has returned what are no pairs.
         """
         layout = self.strategy.layout
         share = share_of(
@@ -109,7 +112,11 @@ class Trainer:
         )  # fmt: skip
         rates = self.learning_rates(epoch, first, end)
         with self._clock("sample"):
-            pairs = self._sampler.sample(epoch, share.items)
+            drawn = self._sampler.sample(epoch, share.items)
+            method = self.plan.settings.method
+            pairs = self._comm.on_all(
+                lambda: checked(drawn, len(share.items), self._sampler.graph, method)
+            )
             window = make_window(epoch, share, pairs, rates)
         with np.errstate(over="ignore", invalid="ignore"):  # told below, on all ranks alike
             sums: NDArray[np.float64] = self._comm.allreduce(self.strategy.train(window))

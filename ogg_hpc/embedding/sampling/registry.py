@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ogg_hpc.embedding.sampling.app import APP
 from ogg_hpc.embedding.sampling.deepwalk import DeepWalk, Node2Vec
 from ogg_hpc.embedding.sampling.line import LINE
@@ -36,4 +38,10 @@ def make_sampler(graph: WalkGraph, settings: EmbedSettings) -> Sampler:
     if not graph.degrees.any():
         raise SettingsError("the graph has no edges, so there are no pairs to learn from")
     sampler: Sampler = kind(graph, settings)
+    for name in ("items", "pairs_per_item"):
+        value = getattr(sampler, name, None)
+        if value is None or not 0 < value < math.inf:
+            raise SettingsError(
+                f"{settings.method}: a sampler has to set {name} to a number above 0, not {value}"
+            )
     return sampler

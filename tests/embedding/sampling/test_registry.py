@@ -38,3 +38,17 @@ def test_a_graph_without_edges_is_refused():
     graph = SharedGraph(Communicator(), Graph.from_edges(3, [], []))
     with pytest.raises(SettingsError, match="no edges"):
         make_sampler(graph, EmbedSettings())
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["pass", "items = 0; pairs_per_item = 1.0", "items = 5; pairs_per_item = 0.0"],
+)
+def test_a_sampler_says_how_much_it_draws(body, tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from ogg_hpc.embedding.sampling import Sampler\n"
+        f"class Own(Sampler):\n    sample = None\n    {body}\n"
+    )
+    with pytest.raises(SettingsError, match=r"own.py:Own: .* to a number above 0"):
+        make_sampler(path_of(3), EmbedSettings(method=f"{file}:Own"))
