@@ -14,6 +14,7 @@ from ogg_hpc.cli.options import add_run_options, console, print_json, start_rank
 from ogg_hpc.embedding.paths import run_folder
 from ogg_hpc.embedding.settings import CHOICES, EmbedSettings
 from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.graphs.members import name_of
 from ogg_hpc.runtime.launch import promised_rank
 from ogg_hpc.runtime.signals import noted_signals
 from ogg_hpc.runtime.unfinished import remove_marker
@@ -119,7 +120,7 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Embed (collective)."""
-    output = Path(args.output or f"{Path(args.graph).stem}.emb.h5")
+    output = Path(args.output or f"{name_of(args.graph)}.emb.h5")
     with noted_signals() as stop:  # before the seconds that imports take
         if promised_rank() == 0:
             # At once: whatever fails from here on must not look like a run to be submitted again.

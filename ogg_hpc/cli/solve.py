@@ -163,7 +163,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _solve(args: argparse.Namespace, stop: Stop) -> int:
     comm = start_ranks(args)
-    from ogg_hpc.graphs.members import members
+    from ogg_hpc.graphs.members import check_apart, members, name_of
     from ogg_hpc.runtime.files import check_writable
     from ogg_hpc.search.settings import SolveSettings
     from ogg_hpc.search.solve import solve_graph
@@ -189,12 +189,14 @@ def _solve(args: argparse.Namespace, stop: Stop) -> int:
 
     def graphs_to_solve() -> list[str]:
         if args.output:
+            check_apart(args.output, args.graph)
             check_writable(args.output)
         return members(args.graph)
 
+    problem = args.problem.rpartition(":")[2]  # of FILE.py:CLASS the class
     graphs = comm.on_root(graphs_to_solve)
     for number, graph in enumerate(graphs, start=1):
-        output = Path(args.output) if args.output else _output(graph, args.problem)
+        output = Path(args.output or f"{name_of(graph)}.{problem}.json")
         if args.output and graph != args.graph:
             output = output.with_suffix(f".{graph.rpartition(':')[2]}{output.suffix}")
         record = solve_graph(comm, graph, settings, output, stop).record
@@ -215,17 +217,6 @@ def _print(record: dict[str, Any], as_json: bool) -> None:
         print_json(record)
     else:
         _print_table(record)
-
-
-def _output(graph: str, problem: str) -> Path:
-    """Name the solution after the graph: ``a.b.mtx.gz`` gives ``a.b.mvc.json``."""
-    store, colon, index = graph.rpartition(":")
-    indexed = bool(colon) and index.isdigit()
-    name = Path(store if indexed else graph)
-    if name.suffix in (".gz", ".bz2", ".xz", ".zst"):
-        name = name.with_suffix("")
-    stem = f"{name.stem}.{index}" if indexed else name.stem
-    return Path(f"{stem}.{problem.rpartition(':')[2]}.json")
 
 
 def _print_table(record: dict[str, Any]) -> None:

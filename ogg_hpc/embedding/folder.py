@@ -13,9 +13,10 @@ from ogg_hpc import settings as settings_module
 from ogg_hpc.embedding.paths import run_folder
 from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.runtime.files import read_json
+from ogg_hpc.runtime.files import read_json, writing
 from ogg_hpc.runtime.run_folder import (
     CHECKPOINTS,
+    ENVIRONMENT,
     PROGRESS,
     SETTINGS,
     RunFolder,
@@ -73,8 +74,13 @@ class EmbeddingFolder(RunFolder):
                 "--output, or delete that folder"
             )
 
-    def finished(self) -> dict[str, Any] | None:
+    def finished(self, graph: str) -> dict[str, Any] | None:
         """Return the record of the run if there is nothing left to do.
+
+        Parameters
+        ----------
+        graph
+            What is to be embedded, under the name that the run knows it by.
 
         Raises
         ------
@@ -84,7 +90,10 @@ class EmbeddingFolder(RunFolder):
         record = self.record()
         if record is None or not self._output.exists():
             return None
-        self._check_same(lasting(self._settings), lasting(stored(self.path)))
+        self._check_same(
+            {"graph": graph, **lasting(self._settings)},
+            {"graph": record["graph"]["path"], **lasting(stored(self.path))},
+        )
         return record
 
     def saved(self, same: dict[str, Any]) -> tuple[Path, Progress] | None:
@@ -119,6 +128,15 @@ class EmbeddingFolder(RunFolder):
             (folder / PROGRESS).write_text(text, encoding="utf-8")
 
         self._store.commit(progress.step, write_all)
+
+    def forget(self) -> None:
+        """Remove what a finished run, which another one replaces, has left of its starts.
+
+        It may have been killed before it removed its checkpoints.
+        """
+        self.remove_checkpoints()
+        with writing(self.path):
+            (self.path / ENVIRONMENT).unlink(missing_ok=True)
 
     def remove_checkpoints(self) -> None:
         """Remove all checkpoints, which are as large as the output, once that is there."""

@@ -13,9 +13,9 @@ from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.shared_graph import SharedGraph
 from ogg_hpc.embedding.walk_graph import WalkGraph
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.families import is_family, parse_family
+from ogg_hpc.graphs.families import parse_family
 from ogg_hpc.graphs.graph import Graph, Labels
-from ogg_hpc.graphs.members import is_store, split_index
+from ogg_hpc.graphs.members import is_family, is_store, split_index
 from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.graphs.row_block import scatter_rows
 from ogg_hpc.graphs.shards import GraphStore

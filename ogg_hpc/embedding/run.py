@@ -28,6 +28,7 @@ from ogg_hpc.embedding.store import check_labels, check_output
 from ogg_hpc.embedding.strategies.registry import strategy_class
 from ogg_hpc.embedding.trainer import Trainer
 from ogg_hpc.errors import StoppedError
+from ogg_hpc.graphs.members import check_apart
 from ogg_hpc.runtime.boundary import MAX_REQUEUES, Boundary
 from ogg_hpc.runtime.clock import Clock, over_ranks
 from ogg_hpc.runtime.communicator import Communicator
@@ -88,10 +89,15 @@ def embed(
         A graph, settings or files that do not fit, or files that cannot be written.
     """
     start = time.perf_counter()
-    comm.on_root(lambda: check_output(output))
+
+    def check_files() -> None:
+        check_apart(output, graph)
+        check_output(output)
+
+    comm.on_root(check_files)
     files = OnRoot(comm, lambda: EmbeddingFolder(output, settings))
     if resume:
-        finished = files.do(EmbeddingFolder.finished)
+        finished = files.do(lambda files: files.finished(graph))
         if finished is not None:
             say(comm, f"{output} is finished: nothing to do")
             return dict(finished)
@@ -177,8 +183,8 @@ class _Run:
         progress = self._comm.on_root(find) if resume else None
         if progress is not None:
             self._take_up(progress, checkpoint)
-        elif not resume:  # a run that was finished may have been killed before it removed them
-            self._files.do(EmbeddingFolder.remove_checkpoints)
+        elif not resume:
+            self._files.do(EmbeddingFolder.forget)
         self._files.do(lambda files: files.begin(self._progress, tensorboard=True))
         start = describe_start(self._comm, self._progress.step)
         self._files.do(lambda files: files.add_start(start))

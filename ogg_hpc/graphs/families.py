@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -67,11 +66,6 @@ class Family:
 
     def _seed_of(self, i: int) -> int:
         return int(hash64(self.seed, stream("graph"), i))
-
-
-def is_family(text: str) -> bool:
-    """Return whether a text means a family rather than a file."""
-    return re.match(r"\w+:(\w+=|$)", text) is not None
 
 
 def parse_family(text: str) -> Family:

@@ -1,4 +1,4 @@
-"""The graphs that a path stands for: one, or each graph of a store."""
+"""The graphs that a text stands for: a file, a store, one graph of it, or a generator family."""
 
 from __future__ import annotations
 
@@ -6,9 +6,14 @@ import os
 import re
 from pathlib import Path
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, SettingsError
 
 _HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+
+
+def is_family(text: str) -> bool:
+    """Return whether a text means a family of generated graphs rather than a file."""
+    return re.match(r"\w+:(\w+=|$)", text) is not None
 
 
 def is_store(path: str | Path) -> bool:
@@ -33,6 +38,32 @@ def split_index(path: str | Path) -> tuple[Path, int | None]:
     if match is None or os.path.exists(path):
         return path, None
     return Path(match[1]), int(match[2])
+
+
+def name_of(graph: str | Path) -> str:
+    """Return what to call files that are made from a graph: ``a.b.mtx.gz`` gives ``a.b``.
+
+    Each graph has a name of its own: ``STORE:INDEX`` gives ``STORE.INDEX``, and a family its text.
+    """
+    if is_family(str(graph)):
+        return str(graph).replace("/", "_")
+    path, index = split_index(graph)
+    if path.suffix in (".gz", ".bz2", ".xz", ".zst"):
+        path = path.with_suffix("")
+    return path.stem if index is None else f"{path.stem}.{index}"
+
+
+def check_apart(output: str | Path, graph: str | Path) -> None:
+    """Refuse to write over the file of the graph that is read.
+
+    Raises
+    ------
+    SettingsError
+        They are the same file.
+    """
+    path, _ = split_index(graph)
+    if os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
+        raise SettingsError(f"{output} is the graph itself; choose another --output")
 
 
 def members(path: str | Path) -> list[str]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ogg_hpc import settings
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.graphs.families import is_family
+from ogg_hpc.graphs.members import is_family
 from ogg_hpc.runtime.files import read_json, write_json
 from ogg_hpc.scaling.points import Point, points_of
 from ogg_hpc.scaling.records import MEASURE_AGAIN, Record, read_record

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.graphs.families import is_family, parse_family
+from ogg_hpc.graphs.families import parse_family
+from ogg_hpc.graphs.members import is_family
 from ogg_hpc.graphs.row_block import RowBlock
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.training.rows import training_rows

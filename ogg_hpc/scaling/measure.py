@@ -10,7 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.families import is_family, parse_family
+from ogg_hpc.graphs.families import parse_family
+from ogg_hpc.graphs.members import is_family
 from ogg_hpc.runtime.clock import Clock, over_ranks
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.environment import commit, describe

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.families import Family, is_family, parse_family
+from ogg_hpc.graphs.families import Family, parse_family
+from ogg_hpc.graphs.members import is_family
 
 GROWS = ("entries", "nodes")
 _DENSE = ("er",)

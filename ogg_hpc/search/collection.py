@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.graphs.families import is_family, parse_family
+from ogg_hpc.graphs.families import parse_family
 from ogg_hpc.graphs.graph import Graph
-from ogg_hpc.graphs.members import is_store, members, split_index
+from ogg_hpc.graphs.members import is_family, is_store, members, split_index
 from ogg_hpc.graphs.readers.node_weights import read_node_weights
 from ogg_hpc.graphs.shards import MANIFEST, GraphStore
 from ogg_hpc.problems.graph_input import read_undirected

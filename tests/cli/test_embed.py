@@ -9,6 +9,8 @@ import pytest
 from ogg_hpc.embedding import trainer
 from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.store import read_embedding
+from ogg_hpc.graphs.generators import erdos_renyi
+from ogg_hpc.graphs.shards import write_store
 from ogg_hpc.runtime.signals import SIGNALS
 
 SMALL = ("--dim", 8, "--walks", 2, "--walk-length", 8, "--window", 3, "--epochs", 2)
@@ -108,6 +110,24 @@ def test_numbers_that_are_no_longer_finite_are_not_written(ogg, graph, tmp_path,
     assert line.startswith(f"ogg-hpc: {message}")
     assert "smaller --learning-rate" in line
     assert not (tmp_path / "emb.h5").exists()
+
+
+@pytest.mark.parametrize("options", [(), ("--resume",)])
+def test_the_graph_is_not_written_over(ogg, tmp_path, options):
+    path = tmp_path / "ring.txt"
+    path.write_text("1 2\n2 3\n3 1\n")
+    code, out, err = ogg("embed", path, *SMALL, "--output", path, *options)
+    assert (code, out) == (2, "")
+    assert err == f"ogg-hpc: {path} is the graph itself; choose another --output\n"
+    assert path.read_text() == "1 2\n2 3\n3 1\n"
+
+
+def test_each_graph_of_a_store_has_an_output_of_its_own(ogg, graph):
+    write_store("two.h5", [erdos_renyi(12, 0.5, seed) for seed in range(2)])
+    for index in range(2):
+        assert ogg("embed", f"two.h5:{index}", *SMALL)[0] == 0
+        found = read_embedding(f"two.{index}.emb.h5")
+        assert found.provenance["graph"]["path"] == f"two.h5:{index}"
 
 
 def test_a_graph_that_is_missing_is_named(ogg, graph):

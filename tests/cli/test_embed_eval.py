@@ -80,6 +80,16 @@ def test_link_refuses_edges_that_were_embedded(ogg, karate, tmp_path):
     assert "held-out edges are in the training graph" in err
 
 
+def test_a_split_does_not_write_over_its_graph(ogg, karate, tmp_path):
+    edges, *_ = karate
+    ogg("embed-eval", "split", edges, "--output", tmp_path)
+    content = (tmp_path / "train.h5").read_bytes()
+    code, out, err = ogg("embed-eval", "split", tmp_path / "train.h5", "--output", tmp_path)
+    assert (code, out) == (2, "")
+    assert err == f"ogg-hpc: {tmp_path}/train.h5 is the graph itself; choose another --output\n"
+    assert (tmp_path / "train.h5").read_bytes() == content
+
+
 def test_link_of_arcs_reports_reversed_ones(ogg, tmp_path):
     rng = np.random.default_rng(0)
     arcs = tmp_path / "arcs.txt"

@@ -111,6 +111,14 @@ def test_an_output_that_is_no_file_is_one_message(ogg, path_graph, store, graph,
     assert line.startswith(f"ogg-hpc: {output}: cannot be written: ")
 
 
+def test_the_graph_is_not_written_over(ogg, path_graph):
+    content = Path(path_graph).read_text()
+    code, out, err = ogg("solve", path_graph, "--policy", "min-degree", "--output", path_graph)
+    assert (code, out) == (2, "")
+    assert err == f"ogg-hpc: {path_graph} is the graph itself; choose another --output\n"
+    assert Path(path_graph).read_text() == content
+
+
 def test_solutions_are_named_after_their_graphs(ogg, here, store):
     assert ogg("solve", "two.h5", "--policy", "min-degree")[0] == 0
     assert ogg("solve", "folder:1", "--policy", "min-degree")[0] == 0

@@ -342,9 +342,21 @@ def test_finished_run_has_nothing_to_do_and_can_be_made_anew(graph, tmp_path, ca
         go(graph, output, replace(SETTINGS, seed=1))
     assert go(graph, output, replace(SETTINGS, seed=1), resume=False) is None
     assert output.read_bytes() != content
+    starts = json.loads((folder(output) / "environment.json").read_text())
+    assert len(starts) == 1  # none of those of the run that was replaced
     output.unlink()
     assert go(graph, output, replace(SETTINGS, seed=1)) is None  # made once more
     assert output.exists()
+
+
+def test_finished_run_of_another_graph_is_not_taken_for_that_of_this_one(graph, tmp_path):
+    output, other = tmp_path / "emb.h5", tmp_path / "other.edges"
+    assert go(graph, output) is None
+    content = output.read_bytes()
+    other.write_text("a b\nb c\n")
+    with pytest.raises(SettingsError, match=rf"holds a run with graph = .*, not \"{other}\""):
+        go(other, output)
+    assert output.read_bytes() == content
 
 
 def test_checkpoints_that_a_finished_run_has_left_do_no_harm(graph, whole, tmp_path, monkeypatch):

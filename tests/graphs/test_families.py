@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.graphs.families import is_family, parse_family
+from ogg_hpc.graphs.families import parse_family
 from ogg_hpc.graphs.generators import GENERATORS
+from ogg_hpc.graphs.members import is_family
 from ogg_hpc.graphs.shards import GraphStore
 
 

@@ -2,11 +2,11 @@ import os
 
 import pytest
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.conversion.convert import convert
 from ogg_hpc.graphs.conversion.request import Request
 from ogg_hpc.graphs.generators import erdos_renyi
-from ogg_hpc.graphs.members import members
+from ogg_hpc.graphs.members import check_apart, members, name_of
 from ogg_hpc.graphs.readers import read_graph
 from ogg_hpc.graphs.shards import write_shards, write_store
 from ogg_hpc.runtime.communicator import Communicator
@@ -51,3 +51,31 @@ def test_a_path_that_cannot_be_looked_at_is_a_message(tmp_path):
     for read in (read_graph, lambda path: convert(Communicator(), request, memory=1 << 28)):
         with pytest.raises(InputError, match="File name too long"):
             read(path)
+
+
+@pytest.mark.parametrize(
+    ("graph", "name"),
+    [
+        ("runs/a.b.mtx.gz", "a.b"),
+        ("store.h5", "store"),
+        ("graphs/store.h5:3", "store.3"),
+        ("folder:12", "folder.12"),
+        ("er:n=9,p=0.25,seed=1", "er:n=9,p=0.25,seed=1"),
+    ],
+)
+def test_files_are_named_after_their_graph_and_no_other(graph, name):
+    assert name_of(graph) == name
+
+
+def test_the_file_of_a_graph_is_no_output_under_any_of_its_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_store("store.h5", [erdos_renyi(5, 0.5, 0), erdos_renyi(5, 0.5, 1)])
+    os.symlink("store.h5", "link.h5")
+    for output in ("store.h5", "./store.h5", tmp_path / "store.h5", "link.h5"):
+        for graph in ("store.h5", "store.h5:1", "link.h5"):
+            with pytest.raises(SettingsError, match=f"{output} is the graph itself; choose"):
+                check_apart(output, graph)
+    (tmp_path / "other.h5").write_text("")
+    check_apart("other.h5", "store.h5")
+    check_apart("new.h5", "store.h5")
+    check_apart("store.h5", "missing.h5")

@@ -56,10 +56,14 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Split the edges of a graph; return 0."""
     from ogg_hpc.cli.data.output import show, warn
-    from ogg_hpc.embedding.evaluation.split import split_edges
+    from ogg_hpc.embedding.evaluation.split import Split, split_edges
+    from ogg_hpc.graphs.members import check_apart
     from ogg_hpc.graphs.readers import read_graph
     from ogg_hpc.graphs.shards import write_store
 
+    paths = {part: args.output / f"{part.replace('_', '-')}.h5" for part in Split._fields}
+    for path in paths.values():
+        check_apart(path, args.graph)
     graph = read_graph(
         args.graph, format=args.format, directed=args.directed, undirected=args.undirected
     )
@@ -71,7 +75,6 @@ def run(args: argparse.Namespace) -> int:
         "connected": args.connected,
         "seed": args.seed,
     }
-    paths = {part: args.output / f"{part.replace('_', '-')}.h5" for part in split._fields}
     for part, path in paths.items():
         write_store(path, [getattr(split, part)], {**settings, "part": part})
     record = {

@@ -45,13 +45,13 @@ def evaluate_reconstruction(
     Raises
     ------
     SettingsError
-        A k that is not positive or larger than the number of pairs, a graph without edges, or more
-        nodes than there are.
+        A k that is not positive or larger than the number of pairs, a graph without edges, or a
+        number of nodes that is negative or more than there are.
     """
     n = graph.n
     if not graph.m:
         raise SettingsError("the graph has no edges to reconstruct")
-    if nodes > n:
+    if not 0 <= nodes <= n:
         raise SettingsError(f"{nodes} nodes are asked for, the graph has {n}")
     count = nodes or min(n, max(1, PAIRS // n))
     chosen = np.sort(permutation(n, seed, stream("reconstructed nodes"))[:count])
