@@ -80,6 +80,20 @@ def test_link_refuses_edges_that_were_embedded(ogg, karate, tmp_path):
     assert "held-out edges are in the training graph" in err
 
 
+def test_link_refuses_an_embedding_of_the_whole_graph(ogg, karate, tmp_path):
+    edges, *_ = karate
+    train, held_out = tmp_path / "train.h5", tmp_path / "held-out.h5"
+    ogg("embed-eval", "split", edges, "--fraction", 0.25, "--output", tmp_path)
+    for graph in (edges, train):
+        small = ("--dim", 4, "--walks", 1, "--walk-length", 5)
+        assert ogg("embed", graph, *small, "--output", tmp_path / f"{graph.stem}.emb.h5")[0] == 0
+    link = ("--held-out", held_out, "--graph", train)
+    code, out, err = ogg("embed-eval", "link", tmp_path / "karate.emb.h5", *link)
+    assert (code, out) == (2, "")
+    assert f"{train} has 58 edges, but what was embedded is {edges} with 78" in err
+    assert ogg("embed-eval", "link", tmp_path / "train.emb.h5", *link)[0] == 0
+
+
 def test_a_split_does_not_write_over_its_graph(ogg, karate, tmp_path):
     edges, *_ = karate
     ogg("embed-eval", "split", edges, "--output", tmp_path)

@@ -200,17 +200,17 @@ class TestEvaluation:
 
     def test_symmetric_scores_cannot_tell_an_arc_from_its_reverse(self):
         graph = random_graph(5, directed=True, n=100, m=900)
+        u, v, _ = graph.edges()
+        # Of many arcs the reverse is an arc as well, which may have been trained on.
+        both = np.concatenate([u, v[:400]]), np.concatenate([v, u[:400]])
+        graph = Graph.from_edges(100, *both, directed=True)
         train, held_out = split_edges(graph, 0.3, 0)
-        X = np.random.default_rng(1).normal(size=(100, 16))
-        record = evaluate_links(scores_of(X, None, train), train, held_out, LinkSettings())
-        u, v, _ = held_out.edges()
-        one_way = ~are_edges(graph, v, u)
-        for name in ("dot", "cosine"):
-            got = record["scores"][name]["reversed"]["auc"]
-            score = next(each for each in scores_of(X, None, train) if each.name == name)
-            same = score.of_pairs(u[one_way], v[one_way])
-            assert got == pytest.approx(auc(score.of_pairs(u, v), same).value)
-            assert got == pytest.approx(0.5, abs=0.06)
+        adjacent = train.unweighted().to_scipy().toarray()
+        score = Score("symmetric", np.maximum(adjacent, adjacent.T), np.eye(100))
+        record = evaluate_links([score], train, held_out, LinkSettings())
+        assert 0 < record["negatives"]["reversed"] < held_out.m
+        assert record["scores"]["symmetric"]["reversed"]["auc"] == 0.5
+        assert record["scores"]["symmetric"]["uniform"]["auc"] > 0.6
 
     def test_the_baseline_knows_degrees_alone(self):
         rng = np.random.default_rng(0)

@@ -68,6 +68,23 @@ def read_rows_graph(path: str, embedding: Embedding, directed: bool) -> Graph:
     return RowLabels(embedding.labels).renumber(graph, path)
 
 
+def check_embedded(embedding: Embedding, graph: Graph, path: str) -> None:
+    """Find out by its edges that a graph is not the one that was embedded.
+
+    Raises
+    ------
+    SettingsError
+        The embedding knows of more edges, or fewer: it may have seen those that were held out.
+    """
+    of = embedding.provenance.get("graph", {})
+    edges = of.get("edges", graph.m)
+    if graph.directed == embedding.directed and graph.m != edges:
+        raise SettingsError(
+            f"{path} has {graph.m} edges, but what was embedded is {of['path']} with {edges}; "
+            "embed the training graph that embed-eval split has written, and name it by --graph"
+        )
+
+
 def graph_of(embedding: Embedding, given: str | None) -> str:
     """Return the path of the graph that was embedded: as given, or as the embedding says.
 

@@ -9,6 +9,7 @@ from ogg_hpc.cli.embed_eval.command import (
     add_command,
     add_directed,
     add_embedding,
+    check_embedded,
     graph_of,
     print_table,
     read_rows_graph,
@@ -22,7 +23,8 @@ Scores of a pair (u, v): dot X_u.X_v; cosine; source-target X_u.Y_v, of vectors 
 beside them always preferential attachment, out-degree of u times in-degree of v, which needs
 no embedding.
 Negatives: uniform, two random nodes; degree, drawn by out-degree and in-degree; reversed, the
-held-out arcs turned round where that is no arc (directed graphs). None is an edge.
+held-out arcs turned round where that is no arc (directed graphs), which are compared with those
+arcs alone. None is an edge.
 
 AUC, with its 95 % interval, compares all held-out edges with as many negatives. MRR and hits at k
 rank each end of an edge among candidates drawn like the negatives; equal scores share their mean
@@ -83,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
     embedding = read_embedding(args.embedding)
     path = graph_of(embedding, args.graph)
     trained = read_rows_graph(path, embedding, args.directed)
+    check_embedded(embedding, trained, path)
     held_out = read_rows_graph(args.held_out, embedding, args.directed)
     scores = scores_of(embedding.vectors, embedding.context, trained)
     record = {

@@ -57,9 +57,9 @@ def evaluate_links(
     """Tell held-out edges from pairs that are no edges, by each of some scores.
 
     The area under the ROC curve compares all held-out edges with as many negatives: pairs of nodes
-    drawn ``uniform`` or by ``degree``, and of a directed graph the ``reversed`` held-out arcs
-    whose reverse is no arc. The ranking metrics replace each end of an edge in turn by candidates
-    drawn by the same two rules.
+    drawn ``uniform`` or by ``degree``. Of a directed graph it compares the held-out arcs whose
+    reverse is no arc with their ``reversed`` pairs, too: a symmetric score comes to one half. The
+    ranking metrics replace each end of an edge in turn by candidates drawn by the same two rules.
 
     Parameters
     ----------
@@ -92,12 +92,15 @@ def evaluate_links(
             "it is embedded (ogg-hpc embed-eval split)"
         )
     known = _union(trained, held_out)
-    negatives = {
-        draw: draw_non_edges(trained, known, draw, len(u), settings.seed) for draw in DRAWS
+    # Positives and negatives.
+    compared = {
+        draw: ((u, v), draw_non_edges(trained, known, draw, len(u), settings.seed))
+        for draw in DRAWS
     }
     if held_out.directed:
-        negatives["reversed"] = reversed_non_arcs(held_out, known)
-    negatives = {name: pairs for name, pairs in negatives.items() if len(pairs[0])}
+        targets, sources = reversed_non_arcs(held_out, known)
+        compared["reversed"] = (sources, targets), (targets, sources)
+    compared = {name: pairs for name, pairs in compared.items() if len(pairs[1][0])}
     ranked = _choose(u.astype(np.int64), v.astype(np.int64), settings)
     whole = Pool(trained, "uniform", settings.candidates, settings.seed).is_whole
     return {
@@ -105,7 +108,7 @@ def evaluate_links(
         "directed": trained.directed,
         "training_edges": trained.m,
         "held_out_edges": len(u),
-        "negatives": {name: len(pairs[0]) for name, pairs in negatives.items()},
+        "negatives": {name: len(negatives[0]) for name, (_, negatives) in compared.items()},
         "ranked_edges": len(ranked[0]),
         "candidates": {
             "uniform": "all nodes" if whole else settings.candidates,
@@ -114,13 +117,13 @@ def evaluate_links(
         "ends_replaced": "each in turn",
         "scores": {
             score.name: {
-                name: auc(score.of_pairs(u, v), score.of_pairs(*pairs)).record()
+                name: auc(score.of_pairs(*positives), score.of_pairs(*negatives)).record()
                 | (
                     _rankings(score, trained, known, ranked, name, settings)
                     if name in DRAWS
                     else {}
                 )
-                for name, pairs in negatives.items()
+                for name, (positives, negatives) in compared.items()
             }
             for score in scores
         },
