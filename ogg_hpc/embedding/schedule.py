@@ -46,13 +46,13 @@ def shared_negatives(settings: EmbedSettings) -> int:
 
     A shared negative takes part in ``negative / S`` of each pair. By default there are so many that
     this does not reach the row limit even at the start: a row that is held back there pushes its
-    sources less than they push it, and little is learned. Steps of the strategy to rotate take few
-    pairs: twice the negatives of a pair suffice.
+    sources less than they push it, and little is learned; but no more than pairs would have of
+    their own. Steps of the strategy to rotate take few pairs: twice the negatives of a pair do.
     """
     if settings.negatives == "pair":
         return 0
     if settings.strategy == "rotate":
         return settings.shared_negatives or 2 * settings.negative
-    weight = settings.negative * settings.batch_pairs
-    enough = math.ceil(settings.learning_rate * weight / settings.row_limit)
+    most = settings.negative * settings.batch_pairs
+    enough = math.ceil(most * min(1.0, settings.learning_rate / settings.row_limit))
     return settings.shared_negatives or max(settings.negative, enough)
