@@ -32,6 +32,6 @@ class Partitioned(RowStrategy):
         return LocalTable(self._comm, "vectors", self._workers, self._model, self.traffic)
 
     def _route(self, pairs: PairBatches) -> PairBatches:
-        if len(self.layout.workers) == 1 and self._comm.size == 1:
+        if len(self.layout.workers) == 1:
             return pairs
         return route(self._comm, pairs, self._workers, self.traffic)
