@@ -56,6 +56,20 @@ def test_the_number_of_pairs_is_as_expected(karate, sampler_of, method):
     assert len(pairs) / sampler.items == pytest.approx(sampler.pairs_per_item, rel=0.02)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_dead_ends_are_expected(arcs, sampler_of, method):
+    # Node 3 has no arcs of its own: walks are far shorter than their settings allow.
+    long = METHODS[method] | {"walk_length": 200, "samples": 9000, "walks": 300}
+    sampler = sampler_of(arcs, method, **long)
+    pairs = sampler.sample(0, np.arange(sampler.items))
+    assert len(pairs) / sampler.items == pytest.approx(sampler.pairs_per_item, rel=0.2)
+
+
+def test_few_walks_that_move_are_expected_though_none_was_tried(sampler_of):
+    graph = Graph.from_edges(100_000, [5], [6], directed=True)
+    assert sampler_of(graph, "deepwalk", walks=1).pairs_per_item >= 2 / graph.n
+
+
 def test_methods_choose_how_many_items_make_an_epoch(karate, sampler_of):
     items = {method: sampler_of(karate, method).items for method in METHODS}
     assert items == {"deepwalk": 340, "node2vec": 340, "line": 34 * 3000, "app": 34 * 400}
