@@ -210,7 +210,7 @@ class _Run:
         """Say what the user should know before the work begins."""
         folder = run_folder(self._output)
         texts = [f"warning: {text}" for text in self._opened.warnings]
-        texts += remarks(self._settings, self._facts, self._trainers)
+        texts += remarks(self._settings, self._facts, self._trainers, self._output)
         texts += [
             f"warning: {host} does not see {folder}, so that a run resumed there would start anew; "
             "choose an --output that all hosts share"

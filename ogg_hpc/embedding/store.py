@@ -31,6 +31,7 @@ __all__ = [
     "EmbeddingWriter",
     "check_labels",
     "check_output",
+    "holds_both",
     "open_writer",
     "read_embedding",
 ]
@@ -67,11 +68,16 @@ def check_output(path: str | Path, matrix: str | None = None) -> None:
     suffix = _suffix(path)
     if matrix is not None and matrix not in MATRICES:
         raise SettingsError(f"the matrices are {' and '.join(MATRICES)}, not {matrix!r}")
-    if suffix in _STORE and matrix is not None:
+    if holds_both(path) and matrix is not None:
         raise SettingsError(f"{path} holds both matrices; --matrix is for .txt, .vec, .bin, .npy")
     check_writable(path)
     if suffix == ".npy":
         check_writable(vocabulary_path(path))
+
+
+def holds_both(path: str | Path) -> bool:
+    """Return whether the format of a file holds both matrices."""
+    return _suffix(path) in _STORE
 
 
 def check_labels(path: str | Path, labels: Labels | None) -> None:

@@ -85,7 +85,8 @@ def test_what_cannot_be_asked_is_refused():
     score = Score("s", np.ones((25, 1)), np.ones((25, 1)))
     with pytest.raises(SettingsError, match="precision at 601 is asked for, of 600 pairs"):
         evaluate_reconstruction([score], graph, (601,))
-    with pytest.raises(SettingsError, match="26 nodes are asked for, the graph has 25"):
-        evaluate_reconstruction([score], graph, (1,), nodes=26)
+    for nodes in (26, -1):
+        with pytest.raises(SettingsError, match=f"{nodes} nodes are asked for, the graph has 25"):
+            evaluate_reconstruction([score], graph, (1,), nodes=nodes)
     with pytest.raises(SettingsError, match="no edges"):
         evaluate_reconstruction([score], Graph.from_edges(3, [], []), (1,))

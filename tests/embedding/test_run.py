@@ -396,6 +396,25 @@ def test_weights_are_used_and_that_is_said(tmp_path, capsys):
         assert ("--unweighted" in capsys.readouterr().err) == weighted
 
 
+@pytest.mark.parametrize(
+    ("suffix", "change", "told"),
+    [
+        (".txt", {"directed": True}, True),
+        (".npy", {"directed": True, "method": "app"}, True),
+        (".h5", {"directed": True}, False),
+        (".txt", {}, False),
+        (".txt", {"directed": True, "method": "line", "order": "first"}, False),
+    ],
+)
+def test_targets_of_arcs_that_a_format_has_no_room_for_are_told(
+    tmp_path, capsys, suffix, change, told
+):
+    path, output = tmp_path / "arcs.edges", tmp_path / f"emb{suffix}"
+    path.write_text("a b\nb c\nc a\n")
+    embed(Communicator(), str(path), replace(SETTINGS, **change), output)
+    assert (f"{output} has no room for" in capsys.readouterr().err) == told
+
+
 def test_both_orders_of_line_are_halves_of_length_1(graph, tmp_path):
     settings = replace(SETTINGS, method="line", samples=600, epochs=2)
     record = embed(Communicator(), str(graph), settings, tmp_path / "both.h5")
