@@ -27,7 +27,7 @@ from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.embedding.store import check_labels, check_output
 from ogg_hpc.embedding.strategies.registry import strategy_class
 from ogg_hpc.embedding.trainer import Trainer
-from ogg_hpc.errors import StoppedError
+from ogg_hpc.errors import OggError
 from ogg_hpc.graphs.members import check_apart
 from ogg_hpc.runtime.boundary import MAX_REQUEUES, Boundary
 from ogg_hpc.runtime.clock import Clock, over_ranks
@@ -114,8 +114,9 @@ def embed(
                 run.begin(resume)
             run.train(run.boundary(stop, max_requeues))
             return run.finish()
-        except StoppedError:  # on all ranks
-            run.free()
+        except OggError as error:
+            if error.collective:
+                run.free()
             raise
         finally:
             if files.value is not None:

@@ -4,7 +4,7 @@ import json
 import math
 import os
 import shutil
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from signal import SIGTERM, SIGUSR1
 
@@ -16,7 +16,9 @@ from ogg_hpc.embedding.divergence import DivergedError
 from ogg_hpc.embedding.record import network_model
 from ogg_hpc.embedding.run import embed
 from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.embedding.shared_graph import SharedGraph
 from ogg_hpc.embedding.store import read_embedding
+from ogg_hpc.embedding.strategies.partitioned import Partitioned
 from ogg_hpc.embedding.strategies.strategy import Strategy
 from ogg_hpc.errors import InputError, OggError, SettingsError, StoppedError
 from ogg_hpc.graphs.generators import erdos_renyi
@@ -473,6 +475,20 @@ def test_divergence_ends_the_run_with_what_to_do(graph, tmp_path):
     assert error.value.collective
     assert error.value.exit_code == 2
     assert not (tmp_path / "emb.h5").exists()
+
+
+@pytest.mark.parametrize("end", ["finished", "stopped", "diverged"])
+def test_what_ranks_share_is_given_back_however_all_of_them_end(graph, tmp_path, monkeypatch, end):
+    freed = []
+    for kind in (SharedGraph, Partitioned):
+        monkeypatch.setattr(kind, "free", lambda self: freed.append(type(self)))
+    settings = SETTINGS
+    if end == "diverged":
+        settings = replace(SETTINGS, learning_rate=1e30, row_limit=1e30)
+    came = SIGTERM if end == "stopped" else None
+    with nullcontext() if end == "finished" else pytest.raises((StoppedError, DivergedError)):
+        embed(Communicator(), str(graph), settings, tmp_path / "emb.h5", stop=lambda: came)
+    assert freed == [Partitioned, SharedGraph]
 
 
 def test_vectors_that_do_not_fit_are_refused_before_they_are_made(graph, tmp_path, monkeypatch):
