@@ -343,6 +343,8 @@ def main() -> None:
     scale = QUICK if args.quick else Scale(subjects(args.data), OPTIONS)
     if unknown := set(args.graphs or ()) - set(scale.subjects):
         parser.error(f"no graph {', '.join(unknown)}; choose from {', '.join(scale.subjects)}")
+    if args.ranks and (min(args.ranks) < 1 or max(args.ranks) < 2):
+        parser.error("--ranks are at least 1, and one of them more: one worker sends nothing")
     chosen = {
         name: replace(subject, ranks=args.ranks or subject.ranks)
         for name, subject in scale.subjects.items()

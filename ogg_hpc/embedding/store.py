@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import numpy as np
+
 from ogg_hpc.embedding.embedding import (
     MATRICES,
     Embedding,
@@ -21,7 +23,7 @@ from ogg_hpc.embedding.formats.word2vec import (
     write_binary,
     write_text,
 )
-from ogg_hpc.errors import SettingsError
+from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.graph import Labels
 from ogg_hpc.runtime.files import check_writable
 
@@ -143,9 +145,18 @@ def read_embedding(path: str | Path) -> Embedding:
     SettingsError
         A suffix of no format.
     InputError
-        The file is missing, damaged, foreign, or of an unknown format version.
+        The file is missing, damaged, foreign, or of an unknown format version; it names a node
+        twice, or has a number that is not finite.
     """
-    return _READERS[_suffix(path)](path)
+    embedding = _READERS[_suffix(path)](path)
+    labels, counts = np.unique(embedding.labels, return_counts=True)
+    if (counts > 1).any():
+        raise InputError(path, f"names node {labels[counts > 1][0]} twice; which vector is meant?")
+    for rows in (embedding.vectors, embedding.context):
+        if rows is not None and not (finite := np.isfinite(rows).all(axis=1)).all():
+            node = embedding.labels[np.argmin(finite)]
+            raise InputError(path, f"the vector of node {node} is not finite; train it again")
+    return embedding
 
 
 def _suffix(path: str | Path) -> str:

@@ -218,6 +218,35 @@ def test_files_that_do_not_fit_are_refused(
         read_embedding(tmp_path / name)
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_vectors_that_are_not_finite_are_refused(tmp_path: Path, suffix: str, wrong: float) -> None:
+    path, matrices = tmp_path / f"emb{suffix}", values(3, 2)
+    matrices["vectors"][1, 1] = wrong
+    write(path, matrices, np.array(["a", "b", "c"]))
+    with pytest.raises(InputError, match="the vector of node b is not finite"):
+        read_embedding(path)
+
+
+def test_contexts_that_are_not_finite_are_refused(tmp_path: Path) -> None:
+    matrices = values(3, 2)
+    matrices["context"][2, 0] = np.nan
+    write(tmp_path / "emb.h5", matrices)
+    with pytest.raises(InputError, match="the vector of node 2 is not finite"):
+        read_embedding(tmp_path / "emb.h5")
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("labels", [["a", "b", "a"], [7, 1, 7]])
+def test_nodes_that_are_named_twice_are_refused(
+    tmp_path: Path, suffix: str, labels: list[object]
+) -> None:
+    path = tmp_path / f"emb{suffix}"
+    write(path, values(3, 2), np.array(labels))
+    with pytest.raises(InputError, match=f"names node {labels[0]} twice"):
+        read_embedding(path)
+
+
 def test_an_npy_needs_its_vocabulary(tmp_path: Path) -> None:
     write(tmp_path / "a.npy", values(4, 2))
     (tmp_path / "a.vocab.tsv").write_text("0\n1\n")

@@ -87,7 +87,9 @@ def test_claims_that_do_not_hold_are_told(script):
 def test_an_unknown_graph_and_a_failed_run_are_told(script, monkeypatch, tmp_path, capsys):
     for arguments, message in (
         (["--graphs", "moon"], "no graph moon; choose from"),
-        (["--data", str(tmp_path), "--ranks", "1"], "wiki-Vote.txt"),
+        (["--ranks", "1"], "one worker sends nothing"),
+        (["--ranks", "0", "2"], "--ranks are at least 1"),
+        (["--data", str(tmp_path), "--ranks", "2"], "wiki-Vote.txt"),
     ):
         command = ["script", "--output", str(tmp_path / "out"), *arguments]
         monkeypatch.setattr(sys, "argv", command)

@@ -58,7 +58,7 @@ def evaluate_reconstruction(
     pairs, edges = count * (n - 1), int(graph.degrees[chosen].sum())
     for k in at:
         if not 0 < k <= pairs:
-            raise SettingsError(f"precision at {k} is asked for, of {pairs} pairs")
+            raise SettingsError(f"precision at {k} is asked for, of {pairs} pairs; see --at")
     which = "all nodes u" if count == n else f"{count} of {n} nodes u drawn at random"
     return {
         "nodes": n,
