@@ -347,16 +347,20 @@ class Communicator:
     def split(self, colour: int) -> Communicator:
         """Return the communicator of all ranks that pass the same colour (collective).
 
-        Its calls count towards this communicator's totals. MPI has about 2,000 of them at a time.
+        Its calls count towards this communicator's totals. MPI has about 2,000 of them at a time:
+        `free` gives one back.
         """
         return self.alone()
 
     def node(self) -> Communicator:
         """Return the communicator of the ranks on this rank's node (collective).
 
-        Its calls count towards this communicator's totals.
+        As for `split`.
         """
         return self.alone()
+
+    def free(self) -> None:
+        """Give back what `split` or `node` has made (collective); memory shared on it stays."""
 
     def allocate_shared(self, nbytes: int) -> tuple[NDArray[np.uint8], Callable[[], None]]:
         """Allocate memory that all ranks can write; they have to be on one node (collective).
@@ -678,6 +682,10 @@ class MPICommunicator(Communicator):
         """See `Communicator.node`."""
         shared = self._MPI.COMM_TYPE_SHARED
         return self._part("node", lambda: self._mpi.Split_type(shared, self.rank))
+
+    def free(self) -> None:
+        """See `Communicator.free`."""
+        self._mpi.Free()
 
     def _part(self, name: str, split: Callable[[], Any]) -> Communicator:
         with self._waiting(name):

@@ -81,6 +81,8 @@ class NodeArrays(Mapping[str, NDArray[Any]]):
                     block = (root[name] if comm.rank == 0 else array)[lo : lo + rows]
                     array[lo : lo + rows] = leaders.broadcast(block)
         node.barrier()
+        leaders.free()
+        node.free()
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._arrays[name]
@@ -116,8 +118,9 @@ def require_room(comm: Communicator, nbytes: int, remedy: str) -> None:
     """
     node = comm.node()
     total = int(node.allreduce(np.array([nbytes]))[0])
-    leads = node.rank == 0
-    comm.on_all(lambda: _check_room(total, remedy) if leads and node.size > 1 else None)
+    checks = node.rank == 0 and node.size > 1
+    node.free()
+    comm.on_all(lambda: _check_room(total, remedy) if checks else None)
 
 
 def free_shared_bytes() -> int | None:

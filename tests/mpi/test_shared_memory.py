@@ -3,7 +3,8 @@ import pytest
 
 from ogg_hpc.errors import OggError
 from ogg_hpc.runtime import shared_memory
-from ogg_hpc.runtime.shared_memory import NodeArrays
+from ogg_hpc.runtime.communicator import MPICommunicator
+from ogg_hpc.runtime.shared_memory import NodeArrays, require_room
 
 REMEDY = "use something else"
 ARRAYS = {
@@ -65,3 +66,17 @@ def test_a_node_without_room_is_named_on_all_ranks(comm, monkeypatch):
         return
     with pytest.raises(OggError, match=f"MiB left.*{REMEDY}.*--shm-size"):
         share(comm)
+
+
+@pytest.mark.parametrize("use", [lambda comm: share(comm).free(), lambda c: require_room(c, 8, "")])
+def test_no_communicator_is_kept(comm, use, monkeypatch):
+    """MPI has about 2,000 of them."""
+    made, freed = [], []
+    part, free = MPICommunicator._part, MPICommunicator.free
+    monkeypatch.setattr(
+        MPICommunicator, "_part", lambda self, *how: made.append(one := part(self, *how)) or one
+    )
+    monkeypatch.setattr(MPICommunicator, "free", lambda self: freed.append(self) or free(self))
+    use(comm)
+    assert made or comm.size == 1
+    assert set(made) == set(freed)
