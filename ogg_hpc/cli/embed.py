@@ -38,8 +38,8 @@ line starts a run and goes on with it, on any number of ranks."""
 _EXAMPLES = """\
 examples:
   ogg-hpc embed blogcatalog.mat --output blog.h5
-  mpiexec -n 4 ogg-hpc embed graph.h5 --method node2vec --p 0.25 --q 4 --output emb.h5
-  mpiexec -n 2 ogg-hpc embed edges.txt --directed --method app --walks 200 --output emb.txt
+  mpiexec -n 4 ogg-hpc embed graph.h5 --method node2vec --p 0.25 --q 4 --output emb.vec
+  mpiexec -n 2 ogg-hpc embed edges.txt --directed --method app --walks 200 --output emb.h5
   srun ogg-hpc embed graph.h5 --method line --epochs 10 --output emb.h5 --resume"""
 
 # What node2vec and DeepWalk call it.
@@ -61,7 +61,7 @@ def add_parser(subparsers: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "graph", metavar="GRAPH", help="a graph file, a store, or STORE:INDEX for one of its graphs"
+        "graph", metavar="GRAPH", help="a graph file, a store of one graph, or STORE:INDEX"
     )
     parser.add_argument(
         "--output",
