@@ -135,7 +135,7 @@ def test_classify(ogg, karate):
     code, out, _ = ogg(*command, "--normalise", "none")
     assert code == 0
     assert "the number k of classes of each test node is known" in out
-    assert "normalise none, C 1, solver newton; mean ± deviation of 10 splits" in out
+    assert "normalise none, C 1, solver lbfgs; mean ± deviation of 10 splits" in out
     assert "50%\t100.00 ± 0.00\t100.00 ± 0.00" in out
 
 
@@ -151,9 +151,7 @@ def test_classify_tells_of_nodes_without_vectors(ogg, karate):
 def test_classify_without_scikit_learn(ogg, karate, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn", None)
     _, factions, embedding = karate
-    code, _, err = ogg(
-        "embed-eval", "classify", embedding, "--labels", factions, "--solver", "liblinear"
-    )
+    code, _, err = ogg("embed-eval", "classify", embedding, "--labels", factions)
     assert code == 2
     assert "pip install 'ogg-hpc[evaluation]'" in err
 

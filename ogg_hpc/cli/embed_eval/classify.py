@@ -67,10 +67,10 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument(
         "--solver",
-        choices=("newton", "liblinear"),
-        default="newton",
-        help="newton, for all classes at once, or scikit-learn's liblinear, which needs the extra "
-        "evaluation: the same objective, many times slower (default: newton)",
+        choices=("lbfgs", "liblinear", "newton-cholesky"),
+        default="lbfgs",
+        help="of scikit-learn; programs of the literature use liblinear, which is slower "
+        "(default: lbfgs)",
     )
     add_host_run_options(parser)
 
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     from ogg_hpc.embedding.evaluation.classes import read_classes
     from ogg_hpc.embedding.evaluation.classify import (
         ClassifySettings,
-        check_solver,
+        check_classifier,
         evaluate_classes,
     )
     from ogg_hpc.embedding.evaluation.numbering import RowLabels
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
             args.seed,
         )
     )
-    comm.on_all(lambda: check_solver(settings))
+    comm.on_all(check_classifier)
     embedding = comm.on_all(lambda: read_embedding(args.embedding))
     classes = comm.on_all(
         lambda: read_classes(args.labels, RowLabels(embedding.labels), args.labels_format)
