@@ -8,7 +8,7 @@ then classify the nodes (embed-eval classify; the graph file has the classes, to
 
 Runs of both are repeated in turns, for other work on the machine slows both.
 
-Use: python benchmarks/embedding_end_to_end.py --pecanpy VENV/bin/pecanpy [--graph blogcatalog.mat]
+Use: python benchmarks/embedding_end_to_end.py blogcatalog.mat --pecanpy VENV/bin/pecanpy
      [--mode FirstOrderUnweighted] [--strategies rotate partitioned ...] [--repeats N]
      [--output embedding_end_to_end.json]
 
@@ -33,7 +33,6 @@ import scipy.io
 from common import write_record
 
 HERE = Path(__file__).parent
-GRAPH = HERE.parents[1] / "shared" / "data" / "embed" / "blogcatalog.mat"
 CORES = 2
 WALKS, LENGTH, WINDOW, DIM = 10, 80, 10, 128
 OGG = [sys.executable, "-m", "ogg_hpc"]
@@ -44,7 +43,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pecanpy", required=True, help="its command")
     parser.add_argument("--mode", default="SparseOTF", help="PecanPy's; or FirstOrderUnweighted")
-    parser.add_argument("--graph", type=Path, default=GRAPH, help=".mat with network and group")
+    parser.add_argument("graph", type=Path, help="a .mat file with network and group")
     parser.add_argument("--strategies", nargs="+", default=["rotate"])
     parser.add_argument("--repeats", type=int, default=1)
     parser.add_argument("--output", type=Path, default=HERE / "embedding_end_to_end.json")

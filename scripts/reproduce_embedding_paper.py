@@ -21,7 +21,7 @@ Each run is ``mpiexec -n P ogg-hpc embed ... --json``; those that the output fol
 again. Where there are more ranks than cores, seconds say nothing of a cluster: counted bytes do.
 Beside the seconds measured are those that the bytes would take on the paper's network: a model.
 
-    python scripts/reproduce_embedding_paper.py --output figures --data ../shared/data/embed
+    python scripts/reproduce_embedding_paper.py --output figures --data FOLDER
     python scripts/reproduce_embedding_paper.py --output figures --quick
 """
 
@@ -325,11 +325,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    data = Path(os.environ.get("OGG_HPC_SHARED_DATA") or beside) / "embed"
     parser.add_argument("--output", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--quick", action="store_true", help="a small graph: a trial")
-    parser.add_argument("--data", type=Path, default=data, metavar="FOLDER", help="of the graphs")
+    data = Path("data")
+    parser.add_argument(
+        "--data", type=Path, default=data, metavar="FOLDER",
+        help="where wiki-Vote.txt and blogcatalog.mat are (default: data)",
+    )  # fmt: skip
     parser.add_argument(
         "--graphs", nargs="*", metavar="NAME", help=f"of {', '.join(subjects(data))} (default: all)"
     )

@@ -25,8 +25,8 @@ class DivergedError(OggError):
     def __str__(self) -> str:
         epoch, batch, learning_rate = self.args
         return (
-            f"the loss is no longer finite in batch {batch} of epoch {epoch}; start again with a"
-            f" smaller --learning-rate (it is {learning_rate:.3g} here) or --batch-pairs"
+            f"the loss is no longer finite in batch {batch + 1} of epoch {epoch + 1}; start again "
+            f"with a smaller --learning-rate (it is {learning_rate:.3g} here) or --batch-pairs"
         )
 
 

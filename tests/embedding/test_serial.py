@@ -51,7 +51,7 @@ def test_scores_of_edges_rise_above_those_of_others(negatives, tied):
 def test_a_run_that_diverges_ends_with_its_batch_and_the_remedy(negatives):
     with (
         np.errstate(all="ignore"),
-        pytest.raises(DivergedError, match=r"batch \d of epoch \d+; .*smaller --learning-rate"),
+        pytest.raises(DivergedError, match=r"batch \d+ of epoch \d+; .*smaller --learning-rate"),
     ):
         train(negatives=negatives, learning_rate=1e6, row_limit=1e9)
 
@@ -59,7 +59,7 @@ def test_a_run_that_diverges_ends_with_its_batch_and_the_remedy(negatives):
 def test_the_first_loss_that_is_not_finite_is_named_on_all_ranks():
     losses, rates = np.array([1.0, np.inf, np.nan]), np.array([0.3, 0.2, 0.1])
     check_finite(losses[:1], 2, 40, rates)
-    with pytest.raises(DivergedError, match=r"batch 41 of epoch 2;.*it is 0.2 here") as caught:
+    with pytest.raises(DivergedError, match=r"batch 42 of epoch 3;.*it is 0.2 here") as caught:
         check_finite(losses, 2, 40, rates)
     assert caught.value.collective
 
