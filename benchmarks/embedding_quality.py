@@ -49,7 +49,9 @@ class Classification:
 
 
 def line(order, millions):
-    return {"method": "line", "order": order, "samples": millions * 1_000_000}
+    """Return settings of LINE; where both orders are asked for, each has 128 dimensions."""
+    dim = 256 if order == "both" else 128
+    return {"method": "line", "order": order, "samples": millions * 1_000_000, "dim": dim}
 
 
 CLASSIFICATIONS = {
@@ -71,7 +73,7 @@ CLASSIFICATIONS = {
     ),
     "BlogCatalog DeepWalk": Classification(
         "blogcatalog",
-        {},
+        {"learning_rate": 0.05},
         {
             "l2": {0.5: (38.5, 20.8), 0.9: (40.7, 23.2)},
             "none": {0.5: (38.1, 22.4), 0.9: (40.1, 24.5)},
@@ -85,13 +87,13 @@ CLASSIFICATIONS = {
         {"l2": {0.5: (23.1, 18.8), 0.9: (23.0, 18.1)}},
     ),
     "POS LINE 2nd": Classification(
-        "POS", line("second", 15), {"l2": {0.5: (59.6, None), 0.9: (61.1, None)}}
+        "POS", line("second", 10), {"l2": {0.5: (59.6, None), 0.9: (61.1, None)}}
     ),
     "POS LINE 1st": Classification(
         "POS", line("first", 15), {"l2": {0.5: (52.6, None), 0.9: (53.7, None)}}
     ),
     "POS LINE 1st+2nd": Classification(
-        "POS", line("both", 15), {"l2": {0.5: (59.4, None), 0.9: (61.6, None)}}
+        "POS", line("both", 10), {"l2": {0.5: (59.4, None), 0.9: (61.6, None)}}
     ),
     "BlogCatalog LINE 2nd": Classification(
         "blogcatalog", line("second", 30), {"l2": {0.5: (38.3, 19.9), 0.9: (40.6, None)}}
