@@ -5,6 +5,7 @@ import pkgutil
 import pytest
 
 import ogg_hpc
+from ogg_hpc.embedding.divergence import DivergedError
 from ogg_hpc.errors import (
     InfeasibleError,
     InputError,
@@ -43,6 +44,7 @@ ERRORS = [
     WiderDialectError(cells=True),
     DoubtError(InputError("edges.txt", "expected 'u v'", 3)),
     WholeFileError(),
+    DivergedError(0, 3, 0.025),
     _settings_that_do_not_fit(),
 ]
 

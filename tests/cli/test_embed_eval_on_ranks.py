@@ -10,16 +10,16 @@ def test_classification_does_not_depend_on_the_ranks(run_ranks, tmp_path):
     (tmp_path / "classes.txt").write_text("".join(f"{i} {i % 3}\n" for i in range(40)))
     command = [
         "-m", "ogg_hpc", "embed-eval", "classify", tmp_path / "vectors.txt",
-        "--labels", tmp_path / "classes.txt", "--shuffles", "4", "--json",
+        "--labels", tmp_path / "classes.txt", "--shuffles", "2", "--json",
     ]  # fmt: skip
     results = []
-    for ranks in (1, 2, 3):
+    for ranks in (1, 3):
         ended = run_ranks(ranks, command)
         assert ended.returncode == 0, ended.stderr
         record = json.loads(ended.stdout)
         assert record["ranks"] == ranks
         results.append(record["results"])
-    assert results[0] == results[1] == results[2]
+    assert results[0] == results[1]
 
 
 def test_an_error_speaks_once(run_ranks, tmp_path):
