@@ -7,9 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from ogg_hpc.embedding.output import matrices_of
-from ogg_hpc.embedding.settings import EmbedSettings
+from ogg_hpc.embedding.settings import CHOICES, EmbedSettings
 from ogg_hpc.embedding.store import holds_both
 from ogg_hpc.embedding.trainer import Trainer
+
+_DEFAULTS = EmbedSettings()
+# Settings that only one method, or strategy, looks at.
+_USED_BY = {
+    "p": ("method", "node2vec"),
+    "q": ("method", "node2vec"),
+    "order": ("method", "line"),
+    "samples": ("method", "line"),
+    "stop_rate": ("method", "app"),
+    "parts": ("strategy", "rotate"),
+}
 
 
 def remarks(
@@ -28,6 +39,7 @@ def remarks(
     output
         The file of the embedding.
     """
+    yield from _without_effect(settings)
     if graph["weighted"]:
         yield "walks and edges are drawn by the weights of the edges (--unweighted ignores them)"
     if graph["isolated"]:
@@ -46,3 +58,13 @@ def remarks(
             f"warning: a batch is {items} walks or edges, which {workers} ranks share: the others "
             "have nothing to sample; use fewer ranks, or a larger --batch-pairs"
         )
+
+
+def _without_effect(settings: EmbedSettings) -> Iterator[str]:
+    """Yield warnings of settings that others make pointless; a user's own class may use any."""
+    for name, (owner, user) in _USED_BY.items():
+        chosen = getattr(settings, owner)
+        changed = getattr(settings, name) != getattr(_DEFAULTS, name)
+        if changed and chosen in CHOICES[owner] and chosen != user:
+            option = name.replace("_", "-")
+            yield f"warning: --{option} is for --{owner} {user}: it has no effect on {chosen}"

@@ -374,6 +374,16 @@ def test_checkpoints_that_a_finished_run_has_left_do_no_harm(graph, whole, tmp_p
     assert outcome(output) == whole
 
 
+def test_settings_without_effect_are_told(graph, tmp_path, capsys):
+    go(graph, tmp_path / "out.h5", replace(SETTINGS, epochs=1, p=0.25, parts=9))
+    told = capsys.readouterr().err
+    assert "--p is for --method node2vec: it has no effect on deepwalk" in told
+    assert "--parts is for --strategy rotate: it has no effect on partitioned" in told
+    assert "--q" not in told
+    go(graph, tmp_path / "other.h5", replace(SETTINGS, epochs=1, method="node2vec", p=0.25))
+    assert "no effect" not in capsys.readouterr().err
+
+
 def test_isolated_nodes_are_there_and_counted(tmp_path, capsys):
     path = tmp_path / "graph.net"
     path.write_text("*Vertices 5\n*Edges\n1 2\n2 3\n")
