@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 from signal import Signals
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
+from ogg_hpc.cli.options import (
+    add_max_requeues_option,
+    add_run_options,
+    check_max_requeues,
+    console,
+    forget_marker_early,
+    print_json,
+    start_ranks,
+)
 from ogg_hpc.embedding.paths import run_folder
 from ogg_hpc.embedding.settings import CHOICES, EmbedSettings
-from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.graphs.members import name_of
-from ogg_hpc.runtime.launch import promised_rank
 from ogg_hpc.runtime.signals import noted_signals
 from ogg_hpc.runtime.unfinished import remove_marker
 
@@ -75,14 +80,7 @@ def add_parser(subparsers: Any) -> None:
         help="continue the run that EMB.h5.run holds from its newest valid checkpoint, with its "
         "settings; start it if there is none (default: refuse to touch an unfinished run)",
     )
-    parser.add_argument(
-        "--max-requeues",
-        type=int,
-        default=100,
-        metavar="N",
-        help="leave no marker UNFINISHED when signals have stopped the run more than N times "
-        "(default: 100)",
-    )
+    add_max_requeues_option(parser)
     parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
     _add_settings(parser.add_argument_group("how it is embedded"))
     add_run_options(parser, device="cpu")
@@ -122,10 +120,7 @@ def run(args: argparse.Namespace) -> int:
     """Embed (collective)."""
     output = Path(args.output or f"{name_of(args.graph)}.emb.h5")
     with noted_signals() as stop:  # before the seconds that imports take
-        if promised_rank() == 0:
-            # At once: whatever fails from here on must not look like a run to be submitted again.
-            with suppress(InputError):  # told below, where all ranks hear of it
-                remove_marker(run_folder(output))
+        forget_marker_early(run_folder(output))
         return _embed(start_ranks(args), args, output, stop)
 
 
@@ -156,8 +151,7 @@ def _settings(args: argparse.Namespace, output: Path) -> EmbedSettings:
     from ogg_hpc.embedding.folder import resumed_settings
     from ogg_hpc.settings import build
 
-    if args.max_requeues < 0:
-        raise SettingsError("--max-requeues must not be negative")
+    check_max_requeues(args)
     remove_marker(run_folder(output))
     names = {entry.name for entry in fields(EmbedSettings)}
     given = {name: value for name, value in vars(args).items() if name in names}

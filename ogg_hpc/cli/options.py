@@ -5,8 +5,13 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ogg_hpc.errors import InputError, SettingsError
+from ogg_hpc.runtime.launch import promised_rank
+from ogg_hpc.runtime.unfinished import remove_marker
 from ogg_hpc.runtime.watchdog import EXIT_CODE, TIMEOUT
 
 if TYPE_CHECKING:
@@ -72,6 +77,35 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
         help="memory that each rank may use, in bytes or with one of the letters K, M, G and T, "
         "e.g. 512M or 1.5G (default: half of what the host allows, shared among its ranks)",
     )
+
+
+def add_max_requeues_option(parser: argparse.ArgumentParser) -> None:
+    """Add the option that says how often a run may ask to be submitted again."""
+    parser.add_argument(
+        "--max-requeues",
+        type=int,
+        default=100,
+        metavar="N",
+        help="leave no marker UNFINISHED when signals have stopped the run more than N times "
+        "(default: 100)",
+    )
+
+
+def check_max_requeues(args: argparse.Namespace) -> None:
+    """Refuse a negative number of requeues."""
+    if args.max_requeues < 0:
+        raise SettingsError("--max-requeues must not be negative")
+
+
+def forget_marker_early(folder: Path) -> None:
+    """Remove the marker of a run on rank 0, before ranks are started.
+
+    Whatever fails from here on must not look like a run to be submitted again. A folder that cannot
+    be written is told later, where all ranks hear of it.
+    """
+    if promised_rank() == 0:
+        with suppress(InputError):
+            remove_marker(folder)
 
 
 def parse_size(text: str) -> int:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from signal import Signals
 from typing import TYPE_CHECKING, Any
 
-from ogg_hpc.cli.options import add_run_options, console, print_json, start_ranks
-from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.runtime.launch import promised_rank
+from ogg_hpc.cli.options import (
+    add_max_requeues_option,
+    add_run_options,
+    check_max_requeues,
+    console,
+    forget_marker_early,
+    print_json,
+    start_ranks,
+)
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.signals import noted_signals
 from ogg_hpc.runtime.unfinished import remove_marker
 
@@ -74,14 +80,7 @@ def add_parser(subparsers: Any) -> None:
         help="continue the run in this folder from its newest valid checkpoint, on any number of "
         "ranks; with CONFIG, start it there if there is none yet",
     )
-    parser.add_argument(
-        "--max-requeues",
-        type=int,
-        default=100,
-        metavar="N",
-        help="leave no marker UNFINISHED when signals have stopped the run more than N times "
-        "(default: 100)",
-    )
+    add_max_requeues_option(parser)
     parser.add_argument(
         "--settings", action="store_true", help="list all settings with their defaults, and stop"
     )
@@ -93,10 +92,8 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train (collective)."""
     with noted_signals() as stop:  # before the seconds that imports take
-        if args.resume and not args.settings and promised_rank() == 0:
-            # At once: whatever fails from here on must not look like a run to be submitted again.
-            with suppress(InputError):  # told below, where all ranks hear of it
-                remove_marker(Path(args.resume))
+        if args.resume and not args.settings:
+            forget_marker_early(Path(args.resume))
         return _train(args, stop)
 
 
@@ -140,8 +137,7 @@ def _settings_and_folder(args: argparse.Namespace) -> tuple[TrainSettings, Path]
     overrides = list(args.set)
     if args.ranks_per_graph is not None:
         overrides.append(f"parallel.ranks_per_graph={args.ranks_per_graph}")
-    if args.max_requeues < 0:
-        raise SettingsError("--max-requeues must not be negative")
+    check_max_requeues(args)
     if args.resume:
         remove_marker(Path(args.resume))
     if args.resume and args.output:

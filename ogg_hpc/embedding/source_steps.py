@@ -103,8 +103,10 @@ def train_steps(
     learning_rate
         Step size.
     """
-    train = _train_sgns if type(objective) is SGNS else train_plainly
-    return train(objective, X, Y, steps, negatives, learning_rate)
+    if type(objective) is not SGNS:
+        return train_plainly(objective, X, Y, steps, negatives, learning_rate)
+    loss: float = _descend(X, Y, *steps, *negatives, np.float32(learning_rate))
+    return loss
 
 
 def train_plainly(
@@ -124,13 +126,6 @@ def train_plainly(
         ):
             apply(matrix, rows, sums, weights, learning_rate, np.inf)
         loss += found.loss
-    return loss
-
-
-def _train_sgns(
-    _: Objective, X: Rows, Y: Rows, steps: Steps, negatives: Negatives, learning_rate: float
-) -> float:
-    loss: float = _descend(X, Y, *steps, *negatives, np.float32(learning_rate))
     return loss
 
 

@@ -14,7 +14,7 @@ from ogg_hpc.embedding.batch_exchange import send_batches
 from ogg_hpc.embedding.counting_sort import order_of
 from ogg_hpc.embedding.model import Matrix, Model
 from ogg_hpc.embedding.row_owners import RowOwners
-from ogg_hpc.embedding.tables.table import Rows, Table
+from ogg_hpc.embedding.tables.table import Rows, Table, in_order
 from ogg_hpc.embedding.traffic import Traffic
 from ogg_hpc.embedding.update import step_size
 from ogg_hpc.runtime.communicator import Communicator
@@ -57,14 +57,7 @@ class ExchangedTable(Table):
         receive = self._comm.start_alltoallv(self.own[self._slots[batch]], asked, wanted)
         self._count_rows("pulled", wanted)
         self._traffic.served += int(asked.sum())
-
-        def wait() -> Rows:
-            received: Rows = receive()
-            rows = np.empty_like(received)
-            rows[self._orders[batch]] = received
-            return rows
-
-        return wait
+        return in_order(receive, self._orders[batch])
 
     def push(
         self, batch: int, sums: Rows, weights: NDArray[np.float32], learning_rate: float

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ogg_hpc.embedding.counting_sort import order_of
 from ogg_hpc.embedding.model import Matrix, Model
 from ogg_hpc.embedding.row_owners import RowOwners
-from ogg_hpc.embedding.tables.table import Rows, Table
+from ogg_hpc.embedding.tables.table import Rows, Table, in_order
 from ogg_hpc.embedding.traffic import Traffic
 from ogg_hpc.embedding.update import step_size
 from ogg_hpc.runtime.communicator import Communicator
@@ -71,14 +71,7 @@ class OneSidedTable(Table):
         """See `Table.fetch`; not collective here."""
         receive = self._window.start_get(self._slots[batch], self._counts[batch])
         self._count_rows("pulled", self._counts[batch])
-
-        def wait() -> Rows:
-            received = receive()
-            rows = np.empty_like(received)
-            rows[self._orders[batch]] = received
-            return rows
-
-        return wait
+        return in_order(receive, self._orders[batch])
 
     def push(
         self, batch: int, sums: Rows, weights: NDArray[np.float32], learning_rate: float

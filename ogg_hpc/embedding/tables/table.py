@@ -135,3 +135,15 @@ class Table(ABC):
             counts = np.bincount(owners, minlength=self._comm.size)
         mine, _ = self._comm.alltoallv(rows, counts)
         self.own[slots[owners == self._comm.rank]] = mine
+
+
+def in_order(receive: Callable[[], Rows], order: NDArray[Any]) -> Callable[[], Rows]:
+    """Return a function that waits for rows, of which row i is to stand in place ``order[i]``."""
+
+    def wait() -> Rows:
+        received = receive()
+        rows = np.empty_like(received)
+        rows[order] = received
+        return rows
+
+    return wait
