@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from pair_batches import draw_batch
+from plain_gradients import reference_gradients
 
 from ogg_hpc.embedding.gradients import gradients
 from ogg_hpc.embedding.objective import SGNS
-from ogg_hpc.embedding.reference import reference_gradients
 
 
 class GradientChecks:

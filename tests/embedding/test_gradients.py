@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from pair_batches import batches, draw_batch
+from plain_gradients import reference_gradients
 
 from ogg_hpc.embedding.gradients import (
     Scores,
@@ -15,7 +16,6 @@ from ogg_hpc.embedding.gradients import (
     slopes,
 )
 from ogg_hpc.embedding.objective import SGNS
-from ogg_hpc.embedding.reference import reference_gradients
 
 
 def loss_of_ids(X, Y, sources, contexts, negatives, negative):

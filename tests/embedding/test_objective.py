@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pair_batches import batches
+from plain_gradients import reference_gradients
 
 from ogg_hpc.embedding.gradients import gradients
 from ogg_hpc.embedding.objective import SGNS, make_objective
-from ogg_hpc.embedding.reference import reference_gradients
 from ogg_hpc.embedding.softplus import softplus
 from ogg_hpc.errors import SettingsError
 

@@ -3,12 +3,12 @@
 import networkx as nx
 import numpy as np
 import pytest
+from plain_training import train_serially
 
 from ogg_hpc.embedding.divergence import DivergedError, check_finite
 from ogg_hpc.embedding.initial import initial_vectors
 from ogg_hpc.embedding.sampling.pairs import Pairs
 from ogg_hpc.embedding.schedule import batch_items, learning_rates
-from ogg_hpc.embedding.serial import train_serially
 from ogg_hpc.embedding.settings import EmbedSettings
 
 CLIQUES = nx.to_numpy_array(nx.connected_caveman_graph(10, 6))

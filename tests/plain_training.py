@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from plain_gradients import reference_gradients
 
 from ogg_hpc.embedding.batch import compact
 from ogg_hpc.embedding.divergence import check_finite
 from ogg_hpc.embedding.initial import initial_vectors
 from ogg_hpc.embedding.negatives import NegativeSampler
 from ogg_hpc.embedding.objective import make_objective
-from ogg_hpc.embedding.reference import reference_gradients
 from ogg_hpc.embedding.sampling.sampler import Sampler
 from ogg_hpc.embedding.schedule import batch_items, learning_rates, shared_negatives
 from ogg_hpc.embedding.settings import EmbedSettings
