@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from ogg_hpc.graphs.families import parse_family
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.runtime.run_folder import CHECKPOINTS, RECORD
 from ogg_hpc.search.collection import listed
 from ogg_hpc.search.evaluate import Evaluation, Row, evaluate
 from ogg_hpc.search.evaluation_tables import rows_from_csv, rows_to_csv
 from ogg_hpc.search.methods import Search, exact_method
 from ogg_hpc.search.settings import SolveSettings
-from ogg_hpc.training.folder import CHECKPOINTS, RECORD
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import GraphSource, load_train_settings
 

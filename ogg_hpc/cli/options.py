@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.errors import InputError, SettingsError
-from ogg_hpc.runtime.launch import promised_rank
-from ogg_hpc.runtime.unfinished import remove_marker
 from ogg_hpc.runtime.watchdog import EXIT_CODE, TIMEOUT
 
 if TYPE_CHECKING:
@@ -103,6 +101,9 @@ def forget_marker_early(folder: Path) -> None:
     Whatever fails from here on must not look like a run to be submitted again. A folder that cannot
     be written is told later, where all ranks hear of it.
     """
+    from ogg_hpc.runtime.launch import promised_rank
+    from ogg_hpc.runtime.unfinished import remove_marker
+
     if promised_rank() == 0:
         with suppress(InputError):
             remove_marker(folder)

@@ -32,6 +32,7 @@ def test_warned_embedding_goes_on_to_the_same_vectors(submit, places, tmp_path):
     assert [place.rank for place in places(job)] == list("0011")  # twice each
     record = json.loads(curve.with_name("record.json").read_text())
     assert record["ranks"] == 2
+    # Two ranks add up in another order than one, and 150 epochs carry the last bits on.
     found, whole = read_embedding(tmp_path / "emb/a b.h5"), read_embedding(tmp_path / "whole.h5")
-    np.testing.assert_allclose(found.vectors, whole.vectors, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(found.context, whole.context, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found.vectors, whole.vectors, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(found.context, whole.context, rtol=0, atol=1e-4)
