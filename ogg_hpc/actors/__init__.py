@@ -1,0 +1,1 @@
+"""Actors and learners: reinforcement learning from environments that are costly to step."""
