@@ -48,10 +48,15 @@ class RolesSettings:
     """Which ranks learn, which act, and with how many environments."""
 
     learners_per_node: int = setting(
-        0, "ranks of a node that learn; 0 = as many as it has GPUs, and at least 1"
+        0, "ranks of a node that learn; 0 = one for each of its GPUs, where no node has any one"
     )
     actors_per_learner: int = setting(
-        0, "ranks that act for each learner; 0 = all that do not learn. Others stay idle"
+        0, "ranks that act for each learner, of any node; 0 = all that do not learn"
+    )
+    local: bool = setting(
+        True,
+        "whether there are actors in the job: the ranks that do not learn, or the learners "
+        "themselves where all ranks learn; if not, all ranks learn from remote actors alone",
     )
     processes: int = setting(
         0, "environment processes of a host: of an actor rank, or of a learner without; 0 = cores"
