@@ -1,0 +1,1 @@
+"""Environments that actors step, by the name that the settings give them."""

@@ -1,0 +1,1 @@
+"""Molecules built atom by atom and bond by bond, after You et al. (NeurIPS 2018)."""
