@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -117,17 +116,6 @@ class EmbeddingFolder(RunFolder):
         progress = Progress(**read_json(path / PROGRESS, "progress"))
         self._check_same(same, progress.same)
         return path, progress
-
-    def commit(self, progress: Progress, write: Callable[[Path], None]) -> None:
-        """Write a checkpoint, whole or not at all; `write` adds the rows to the folder given."""
-        progress.metrics_bytes = self.metrics.flush()
-
-        def write_all(folder: Path) -> None:
-            write(folder)
-            text = json.dumps(asdict(progress), indent=1) + "\n"
-            (folder / PROGRESS).write_text(text, encoding="utf-8")
-
-        self._store.commit(progress.step, write_all)
 
     def forget(self) -> None:
         """Remove what a finished run, which another one replaces, has left of its starts.

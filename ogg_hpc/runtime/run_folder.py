@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import socket
 import sys
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.errors import InputError
+from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.runtime.checkpoints import CheckpointStore
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.environment import describe
@@ -73,6 +74,18 @@ class RunFolder:
         self.path, self._settings = path, settings
         self._store = CheckpointStore(path / CHECKPOINTS, content, keep)
 
+    def holds_run(self) -> bool:
+        """Return whether there is a run to be resumed."""
+        return (self.path / SETTINGS).exists() or (self.path / CHECKPOINTS).exists()
+
+    def check_new(self) -> None:
+        """Raise if the folder holds a run."""
+        if self.holds_run():
+            raise SettingsError(
+                f"{self.path} holds a run already; continue it with --resume {self.path}, "
+                "or choose another --output"
+            )
+
     def record(self) -> dict[str, Any] | None:
         """Return the record of a run that is finished, None of another."""
         try:
@@ -91,6 +104,25 @@ class RunFolder:
             (self.path / RECORD).unlink(missing_ok=True)
         write_json(self.path / SETTINGS, asdict(self._settings))
         self.metrics = Metrics(self.path, standing.metrics_bytes, standing.step, tensorboard)
+
+    def commit(self, standing: Standing, write: Callable[[Path], None]) -> None:
+        """Write a checkpoint, whole or not at all.
+
+        Parameters
+        ----------
+        standing
+            Where the run stands, which a file ``progress.json`` will hold.
+        write
+            Writes the other files into the folder that it is given.
+        """
+        standing.metrics_bytes = self.metrics.flush()
+
+        def write_all(folder: Path) -> None:
+            write(folder)
+            text = json.dumps(asdict(standing), indent=1) + "\n"
+            (folder / PROGRESS).write_text(text, encoding="utf-8")
+
+        self._store.commit(standing.step, write_all)
 
     def add_start(self, start: dict[str, Any]) -> None:
         """Add to ``environment.json``, the list of all starts of the run."""

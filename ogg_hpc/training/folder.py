@@ -15,7 +15,6 @@ from ogg_hpc import settings as settings_module
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.files import read_arrays, write_whole, writing
 from ogg_hpc.runtime.run_folder import (
-    CHECKPOINTS,
     PROGRESS,
     SETTINGS,
     RunFolder,
@@ -88,18 +87,6 @@ class TrainingFolder(RunFolder):
     def __init__(self, path: Path, settings: TrainSettings) -> None:
         super().__init__(path, settings, CONTENT, settings.output.keep_checkpoints)
 
-    def check_new(self) -> None:
-        """Raise if the folder holds a run."""
-        if self.holds_run():
-            raise SettingsError(
-                f"{self.path} holds a run already; continue it with --resume {self.path}, "
-                "or choose another --output"
-            )
-
-    def holds_run(self) -> bool:
-        """Return whether there is a run to be resumed."""
-        return (self.path / SETTINGS).exists() or (self.path / CHECKPOINTS).exists()
-
     def finished(self) -> dict[str, Any] | None:
         """Return the record of the run if there is nothing left to do.
 
@@ -144,18 +131,15 @@ class TrainingFolder(RunFolder):
         self.begin(standing, self._settings.output.tensorboard)
         self._restore_best(saved)
 
-    def commit(self, progress: Progress, state: dict[str, NDArray[np.generic]]) -> None:
+    def save(self, progress: Progress, state: dict[str, NDArray[np.generic]]) -> None:
         """Write a checkpoint, whole or not at all."""
-        progress.metrics_bytes = self.metrics.flush()
 
         def write(folder: Path) -> None:
             np.savez(folder / STATE, allow_pickle=False, **state)
-            text = json.dumps(asdict(progress), indent=1) + "\n"
-            (folder / PROGRESS).write_text(text, encoding="utf-8")
             if (self.path / BEST).exists():  # else the user has taken it away
                 shutil.copyfile(self.path / BEST, folder / BEST)
 
-        self._store.commit(progress.step, write)
+        self.commit(progress, write)
 
     def _restore_best(self, saved: Saved | None) -> None:
         """Take back the best policy too: a later one will be found again, or not."""

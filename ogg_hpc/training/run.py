@@ -203,7 +203,7 @@ class _Run:
 
             def write(files: TrainingFolder) -> None:
                 assert state is not None
-                files.commit(self.progress, state)
+                files.save(self.progress, state)
 
             self._files.do(write)
 
