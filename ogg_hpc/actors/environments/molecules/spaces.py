@@ -72,11 +72,10 @@ def action_space(max_atoms: int, kinds: int) -> spaces.MultiDiscrete:
 
 def pack_orders(orders: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Put four orders, 0 … 3 each, into a byte, the first into its lowest bits: (…, A) → (…, W)."""
-    *leading, ends = orders.shape
-    padded = np.zeros((*leading, -(-ends // PER_BYTE) * PER_BYTE), np.uint8)
-    padded[..., :ends] = orders
-    shifted = padded.reshape(*leading, -1, PER_BYTE) << _SHIFTS
-    packed: NDArray[np.uint8] = np.bitwise_or.reduce(shifted, axis=-1)
+    packed = orders[..., ::PER_BYTE].copy()
+    for place in range(1, PER_BYTE):
+        part = orders[..., place::PER_BYTE]
+        packed[..., : part.shape[-1]] |= part << _SHIFTS[place]
     return packed
 
 

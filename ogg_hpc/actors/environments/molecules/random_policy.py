@@ -1,0 +1,37 @@
+"""The policy that knows nothing but what is allowed: a baseline, and what tests walk with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogg_hpc.actors.environments.molecules.spaces import largest_orders
+
+
+def random_action(
+    observation: dict[str, NDArray[Any]], ends: int, generator: np.random.Generator, stop: float
+) -> NDArray[np.int64]:
+    """Return an action that the masks of an observation allow.
+
+    First atom, far end and order are drawn evenly among what is allowed, one after the other.
+
+    Parameters
+    ----------
+    observation
+        Of one environment.
+    ends
+        Number of far ends: atoms at most, and kinds.
+    generator
+        Source of randomness.
+    stop
+        Probability of stopping where it is allowed, and not forced.
+    """
+    may_go_on, may_stop = observation["stop_mask"]
+    if not may_go_on or (may_stop and generator.random() < stop):
+        return np.array([0, 0, 0, 1])
+    orders = largest_orders(observation["action_mask"], ends)
+    first = generator.choice(np.flatnonzero(orders.any(axis=1)))
+    second = generator.choice(np.flatnonzero(orders[first]))
+    return np.array([first, second, generator.integers(orders[first, second]), 0])
