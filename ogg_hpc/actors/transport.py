@@ -20,7 +20,7 @@ learner → host                 what it asks for
 =============================  ======================================================
 ``weights``                    to act by these from the next grant on
 ``grant`` {round, version,     to make so many steps in each slot: {slot: steps}. A slot has one
-steps, …}                      grant at a time
+steps, incarnations, …}        grant at a time; void where that incarnation is gone by then
 ``cut`` {round, slots}         that these slots answer with what they have after their next step
 ``finish``                     to end
 =============================  ======================================================

@@ -17,3 +17,16 @@ def check_plot() -> None:
     """
     if importlib.util.find_spec("matplotlib") is None:
         raise MissingExtraError("matplotlib", "plot")
+
+
+def check_actors() -> None:
+    """Find out whether actors and learners can run.
+
+    Raises
+    ------
+    MissingExtraError
+        gymnasium or safetensors is not installed.
+    """
+    for module in ("gymnasium", "safetensors"):
+        if importlib.util.find_spec(module) is None:
+            raise MissingExtraError(module, "actors")
