@@ -129,6 +129,13 @@ class Message:
             raise self._misfit(name, "a map from slots to whole numbers", table)
         return {int(key): value for key, value in table.items()}
 
+    def numbers(self, name: str) -> list[int]:
+        """Return a list of whole numbers."""
+        value = self.fields.get(name)
+        if not isinstance(value, list) or not all(map(_is_count, value)):
+            raise self._misfit(name, "a list of whole numbers", value)
+        return value
+
     def _misfit(self, name: str, wanted: str, value: Any) -> MalformedMessageError:
         found = repr(value)
         short = found if len(found) <= 60 else f"{found[:57]}..."

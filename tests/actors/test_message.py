@@ -141,14 +141,17 @@ def test_what_cannot_be_sent_is_refused_where_it_is_made(monkeypatch):
 
 
 def test_fields_are_read_by_their_types():
-    message = decode(encode(Message("x", {"t": "a", "i": 3, "n": 0.5, "b": True, "s": {2: 7}})))
+    message = decode(
+        encode(Message("x", {"t": "a", "i": 3, "n": 0.5, "b": True, "s": {2: 7}, "l": [1]}))
+    )
     assert (message.text("t"), message.integer("i"), message.number("n")) == ("a", 3, 0.5)
     assert message.flag("b")
     assert message.slots("s") == {2: 7}
     assert message.table("s") == {"2": 7}
+    assert message.numbers("l") == [1]
 
 
-@pytest.mark.parametrize("read", ["text", "integer", "number", "flag", "table", "slots"])
+@pytest.mark.parametrize("read", ["text", "integer", "number", "flag", "table", "slots", "numbers"])
 @given(value=json_values)
 def test_a_field_of_another_type_is_refused(read, value):
     message = Message("x", {"a": value})
