@@ -18,7 +18,7 @@ from ogg_hpc.scaling.kinds import KINDS
 from ogg_hpc.scaling.sizes import GROWS, check_graph
 from ogg_hpc.search.settings import ENGINES
 from ogg_hpc.settings import misfit, setting
-from ogg_hpc.training import settings as training_settings
+from ogg_hpc.training.q_settings import ENGINES as TRAINING_ENGINES
 
 SCALING = ("strong", "weak")
 # Settings of a training that a case decides.
@@ -64,7 +64,7 @@ class Case:
         _one_of("scaling", self.scaling, SCALING)
         _one_of("grows", self.grows, GROWS)
         training = self.kind == "training"
-        _one_of("engine", self.engine, training_settings.ENGINES if training else ENGINES)
+        _one_of("engine", self.engine, TRAINING_ENGINES if training else ENGINES)
         _one_of("collective", self.collective, COLLECTIVES)
         _one_of("balance", self.balance, BALANCE)
         _at_least(1, "steps", self.steps)

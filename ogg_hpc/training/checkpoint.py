@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+from ogg_hpc.training.q_function import part_of
 from ogg_hpc.training.regrouping import regrouped
 from ogg_hpc.training.trainer import Trainer
 
@@ -25,13 +23,7 @@ def trainer_state(trainer: Trainer) -> Arrays | None:
     states = trainer.world.gather_on_root(group_state if trainer.comm.rank == 0 else None)
     if states is None:
         return None
-    arrays: Arrays = {}
-    for network, policy in trainer.networks.items():
-        for name, value in policy.state_dict().items():
-            arrays[f"{network}/{name}"] = value.cpu().numpy()
-    for index, moments in trainer.optimizer.state_dict()["state"].items():
-        for name, value in moments.items():
-            arrays[f"adam/{index}/{name}"] = value.cpu().numpy()
+    arrays = trainer.q.state()
     for number, state in enumerate(state for state in states if state is not None):
         for name, array in state.items():
             arrays[f"group/{number}/{name}"] = array
@@ -48,14 +40,7 @@ def restore_trainer(trainer: Trainer, arrays: Arrays | None) -> None:
     common = None if arrays is None else _without(arrays, "group/")
     common = world.broadcast_object(common)
     assert common is not None
-    for network, policy in trainer.networks.items():
-        parameters = _part(common, f"{network}/")
-        policy.load_state_dict({name: torch.from_numpy(v) for name, v in parameters.items()})
-    moments: dict[int, dict[str, torch.Tensor]] = {}
-    for name, value in _part(common, "adam/").items():
-        index, _, key = name.partition("/")
-        moments.setdefault(int(index), {})[key] = torch.from_numpy(value)
-    trainer.optimizer.load_state_dict(trainer.optimizer.state_dict() | {"state": moments})
+    trainer.q.restore(common)
 
     group_of = world.gather_objects(trainer.group)
     states = None
@@ -68,17 +53,9 @@ def restore_trainer(trainer: Trainer, arrays: Arrays | None) -> None:
 
 
 def _groups(arrays: Arrays) -> list[Arrays]:
-    states = _part(arrays, "group/")
+    states = part_of(arrays, "group/")
     count = sum(name.endswith("/episodes") for name in states)
-    return [_part(states, f"{number}/") for number in range(count)]
-
-
-def _part(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
-    return {
-        name.removeprefix(prefix): value
-        for name, value in arrays.items()
-        if name.startswith(prefix)
-    }
+    return [part_of(states, f"{number}/") for number in range(count)]
 
 
 def _without(arrays: Arrays, prefix: str) -> Arrays:

@@ -112,7 +112,7 @@ def make_engine(
     Parameters
     ----------
     name
-        One of `ogg_hpc.training.settings.ENGINES`.
+        One of `ogg_hpc.training.q_settings.ENGINES`.
     comm
         The ranks that share the graphs.
     graphs

@@ -102,21 +102,21 @@ class QLearner:
             for iteration in range(learning.tau):
                 with self.clock("learn"):
                     loss = self._trainer.learn(step, iteration)
-        self._trainer.refresh_target(step + 1)
+        self._trainer.q.refresh_target(step + 1)
         values = {"loss": loss, "epsilon": learning.epsilon(step), "return": ended}
         return values, "" if loss is None else f"loss {loss:.2e}"
 
     def ratios(self) -> dict[str, float]:
         """See `Learner.ratios`."""
-        return self.evaluation.ratios(self._trainer.averaged)
+        return self.evaluation.ratios(self._trainer.q.averaged)
 
     def check_ranks_agree(self) -> None:
         """See `Learner.check_ranks_agree`."""
-        self._trainer.check_ranks_agree()
+        self._trainer.q.check_ranks_agree()
 
     def save_policy(self, path: Path, training: dict[str, Any]) -> None:
         """See `Learner.save_policy`."""
-        policy = self._trainer.averaged
+        policy = self._trainer.q.averaged
         save_policy(path, policy, self._settings.policy, self._problem.name, training)
 
     def state(self) -> dict[str, NDArray[np.generic]] | None:

@@ -123,13 +123,13 @@ def test_gradient_step_is_that_of_dense_matrices(
     policy = make_policy("s2v", model, seed=3)
     before = copy.deepcopy(policy)
     trainer = make_trainer(GRAPHS, policy, targets=targets, learning_rate=0.01, engine=engine)
-    trainer.target = make_policy("s2v", model, seed=8)  # as after many steps
+    trainer.q.target = make_policy("s2v", model, seed=8)  # as after many steps
     values = tuples.values
     if targets == "sampled":
         tuples = replace(tuples, values=None)
-        values = dense_values(tuples, trainer.target, policy.settings)
+        values = dense_values(tuples, trainer.q.target, policy.settings)
         assert np.count_nonzero(values) >= 2
-    loss = trainer.update(tuples)
+    loss = trainer.q.update(tuples)
 
     wanted = tuples.returns + tuples.discounts * values
     expected_loss, expected = dense_step(tuples, before, wanted, 0.01)
@@ -148,13 +148,13 @@ def test_state_without_candidates_is_worth_nothing(make_trainer, engine):
     trainer = make_trainer(GRAPHS, engine=engine)
     everything = np.arange(7), np.array([7])
     states = trainer.engine.states(np.array([2]), everything)
-    assert states.values(trainer.target).tolist() == [0.0]
+    assert states.values(trainer.q.target).tolist() == [0.0]
 
 
 @pytest.mark.parametrize("engine", ["reference", "scalar"])
 def test_values_are_rounded_as_in_a_search(make_trainer, engine):
     trainer = make_trainer(GRAPHS, engine=engine)
-    values = trainer.engine.states(MIXED.graphs, MIXED.prefix).values(trainer.target)
+    values = trainer.engine.states(MIXED.graphs, MIXED.prefix).values(trainer.q.target)
     assert values.dtype == np.float64
     assert np.count_nonzero(values) > 0
     np.testing.assert_array_equal(values, values.astype(np.float32))
@@ -162,14 +162,14 @@ def test_values_are_rounded_as_in_a_search(make_trainer, engine):
 
 def test_target_network_is_refreshed_when_due(make_trainer):
     trainer = make_trainer(GRAPHS, target_refresh=3)
-    start = copy.deepcopy(trainer.target.state_dict())
-    trainer.update(MIXED)
+    start = copy.deepcopy(trainer.q.target.state_dict())
+    trainer.q.update(MIXED)
     for step, equal in ((1, False), (2, False), (3, True)):
-        trainer.refresh_target(step)
-        theta = trainer.policy.theta7
-        assert torch.equal(trainer.target.theta7, theta) is equal
-        assert torch.equal(trainer.target.theta7, start["theta7"]) is not equal
-    assert trainer.target.theta7 is not theta
+        trainer.q.refresh_target(step)
+        theta = trainer.q.policy.theta7
+        assert torch.equal(trainer.q.target.theta7, theta) is equal
+        assert torch.equal(trainer.q.target.theta7, start["theta7"]) is not equal
+    assert trainer.q.target.theta7 is not theta
 
 
 @pytest.mark.parametrize("engine", ["reference", "scalar"])
@@ -181,10 +181,10 @@ def test_double_dqn_values_the_node_that_the_policy_prefers(
     # node 1 of degree 1, and the target network's score is the degree, at most 2.
     path = Graph.from_edges(5, [0, 1, 2, 3], [1, 2, 3, 4])
     trainer = make_trainer([path], degree_policy(-1), engine=engine, double=double)
-    trainer.target = degree_policy(1)
+    trainer.q.target = degree_policy(1)
     step = transitions([0], [[]], [0], [[0]], returns=[-1.0], discounts=[1.0])
     # The policy's own value of node 0 is -1, its target -1 + 2 or -1 + 1.
-    assert trainer.update(replace(step, values=None)) == pytest.approx(loss, abs=1e-6)
+    assert trainer.q.update(replace(step, values=None)) == pytest.approx(loss, abs=1e-6)
 
 
 @pytest.mark.parametrize("engine", ["reference", "scalar"])
@@ -192,32 +192,32 @@ def test_double_dqn_values_a_state_without_candidates_as_nothing(make_trainer, e
     trainer = make_trainer(GRAPHS, engine=engine, double=True)
     step = transitions([2], [[]], [0], [list(range(7))], returns=[-1.0], discounts=[1.0])
     [predicted] = trainer.engine.states(step.graphs, step.prefix).predicted(
-        trainer.policy, step.actions
+        trainer.q.policy, step.actions
     )[0]
-    loss = trainer.update(replace(step, values=None))
+    loss = trainer.q.update(replace(step, values=None))
     assert loss == pytest.approx((predicted.item() + 1.0) ** 2, rel=1e-6)
 
 
 def test_without_a_target_network_the_policy_values_states(make_trainer):
     trainer = make_trainer(GRAPHS, target_refresh=0)
-    assert trainer.target is trainer.policy
+    assert trainer.q.target is trainer.q.policy
 
 
 def test_averaged_parameters_are_an_exponential_moving_average(make_trainer):
     trainer = make_trainer(GRAPHS, averaging=0.75)
-    theta = [trainer.policy.theta7.detach().clone()]
+    theta = [trainer.q.policy.theta7.detach().clone()]
     for _ in range(3):
-        trainer.update(MIXED)
-        theta.append(trainer.policy.theta7.detach().clone())
+        trainer.q.update(MIXED)
+        theta.append(trainer.q.policy.theta7.detach().clone())
     # 0.75^3 of the start, then 1/4 0.75^2, 1/4 0.75 and 1/4.
     mean = (27 * theta[0] + 9 * theta[1] + 12 * theta[2] + 16 * theta[3]) / 64
-    np.testing.assert_allclose(trainer.averaged.theta7.detach(), mean, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(trainer.q.averaged.theta7.detach(), mean, rtol=0, atol=1e-12)
     assert not torch.equal(theta[3], theta[0])
 
 
 def test_without_averaging_the_policy_itself_is_kept(make_trainer):
     trainer = make_trainer(GRAPHS)
-    assert trainer.averaged is trainer.policy
+    assert trainer.q.averaged is trainer.q.policy
 
 
 def test_greedy_acting_follows_the_policy(make_trainer, degree_policy, star):
@@ -274,15 +274,15 @@ def test_graphs_without_edges_are_passed_over(make_trainer, star):
 
 def test_ranks_that_disagree_are_named(make_trainer):
     trainer = make_trainer(GRAPHS)
-    trainer.check_ranks_agree()
-    trainer.world.gather_objects = lambda digest: [digest, digest, "other"]
+    trainer.q.check_ranks_agree()
+    trainer.q.world.gather_objects = lambda digest: [digest, digest, "other"]
     with pytest.raises(RuntimeError, match=r"ranks \[2\] hold other parameters than rank 0"):
-        trainer.check_ranks_agree()
+        trainer.q.check_ranks_agree()
 
 
 def test_a_run_that_diverges_is_told_so(make_trainer):
     trainer = make_trainer(GRAPHS, learning_rate=1e300)
-    trainer.update(MIXED)
+    trainer.q.update(MIXED)
     with pytest.raises(SettingsError, match=r"lower learning\.learning_rate") as caught:
-        trainer.update(MIXED)
+        trainer.q.update(MIXED)
     assert caught.value.collective
