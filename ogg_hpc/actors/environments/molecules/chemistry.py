@@ -36,6 +36,11 @@ def molecule_of(graph: MolecularGraph) -> Chem.Mol:
     return molecule.GetMol()
 
 
+def smiles_of(molecule: Chem.Mol) -> str:
+    """Return the canonical SMILES of a molecule."""
+    return str(Chem.MolToSmiles(molecule))
+
+
 def graph_of(molecule: Chem.Mol, settings: MoleculeSettings) -> MolecularGraph:
     """Return the graph of a molecule, its atoms in breadth-first order, stereochemistry left out.
 
@@ -46,10 +51,10 @@ def graph_of(molecule: Chem.Mol, settings: MoleculeSettings) -> MolecularGraph:
     """
     molecule = Chem.RemoveHs(molecule)
     Chem.RemoveStereochemistry(molecule)
-    wanted = Chem.MolToSmiles(molecule)
+    wanted = smiles_of(molecule)
     atoms, bonds = molecule.GetNumAtoms(), molecule.GetNumBonds()
     if not 1 <= atoms <= settings.max_atoms:
-        raise ValueError(f"has {atoms} atoms; at least 1, and max_atoms = {settings.max_atoms}")
+        raise ValueError(f"has {atoms} atoms, not 1 to max_atoms = {settings.max_atoms}")
     if bonds - atoms + 1 > settings.max_rings:
         raise ValueError(f"has {bonds - atoms + 1} rings; max_rings = {settings.max_rings}")
     Chem.Kekulize(molecule, clearAromaticFlags=True)
@@ -77,7 +82,7 @@ def graph_of(molecule: Chem.Mol, settings: MoleculeSettings) -> MolecularGraph:
     if (graph.free_valence < 0).any():
         kind = settings.kinds[graph.atoms[graph.free_valence.argmin()] - 1]
         raise ValueError(f"has an atom {kind} of valence above {KINDS[kind].valence}")
-    if Chem.MolToSmiles(molecule_of(graph)) != wanted:
+    if smiles_of(molecule_of(graph)) != wanted:
         raise ValueError("has isotopes, radicals or numbers of hydrogen that cannot be built")
     return graph
 

@@ -7,10 +7,9 @@ from typing import Any
 import gymnasium
 import numpy as np
 from numpy.typing import NDArray
-from rdkit import Chem
 
 from ogg_hpc.actors.environments.molecules import spaces
-from ogg_hpc.actors.environments.molecules.chemistry import molecule_of
+from ogg_hpc.actors.environments.molecules.chemistry import molecule_of, smiles_of
 from ogg_hpc.actors.environments.molecules.oracle import Oracle
 from ogg_hpc.actors.environments.molecules.settings import MoleculeSettings
 from ogg_hpc.actors.environments.molecules.starts import load_starts
@@ -112,7 +111,7 @@ class MoleculeEnvironment(gymnasium.Env[Observation, NDArray[np.integer[Any]]]):
 
     def _finish(self, stopped: bool) -> dict[str, Any]:
         molecule = molecule_of(self._graph)
-        smiles = Chem.MolToSmiles(molecule)
+        smiles = smiles_of(molecule)
         score = self._oracle.score(molecule, smiles, self._start) if stopped else None
         return {
             "smiles": smiles,

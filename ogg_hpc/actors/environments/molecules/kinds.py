@@ -1,7 +1,7 @@
 """Kinds of atoms: element, formal charge, and how many bonds they can have.
 
-Valencies are the largest that RDKit permits (iodine, chlorine and bromine excepted, which here
-have one bond). What an atom has left of it is filled by hydrogen, which is never written down.
+Valencies are the largest that RDKit permits, but for I, S+ and S-, which keep their usual ones.
+What an atom has left is filled up by hydrogen, which is never written down.
 """
 
 from __future__ import annotations

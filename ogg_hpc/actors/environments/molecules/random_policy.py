@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ogg_hpc.actors.environments.molecules.spaces import largest_orders
 
@@ -32,6 +32,12 @@ def random_action(
     if not may_go_on or (may_stop and generator.random() < stop):
         return np.array([0, 0, 0, 1])
     orders = largest_orders(observation["action_mask"], ends)
-    first = generator.choice(np.flatnonzero(orders.any(axis=1)))
-    second = generator.choice(np.flatnonzero(orders[first]))
+    first = _draw(orders.any(axis=1), generator)
+    second = _draw(orders[first], generator)
     return np.array([first, second, generator.integers(orders[first, second]), 0])
+
+
+def _draw(allowed: ArrayLike, generator: np.random.Generator) -> int:
+    """Return the number of a place that is not zero."""
+    places = np.flatnonzero(allowed)
+    return int(places[generator.integers(len(places))])

@@ -50,7 +50,7 @@ class MoleculeSettings:
         for name, least, most in (
             ("max_atoms", 2, 127),  # atoms are numbered by signed bytes
             ("min_atoms", 1, self.max_atoms),
-            ("max_rings", 0, 2 * self.max_atoms),
+            ("max_rings", 0, 127),
             ("smallest_ring", 3, self.largest_ring),
             ("largest_ring", 3, 127),
             ("max_steps", 2, math.inf),

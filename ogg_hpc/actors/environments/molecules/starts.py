@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rdkit import Chem, rdBase
 
-from ogg_hpc.actors.environments.molecules.chemistry import graph_of, molecule_of
+from ogg_hpc.actors.environments.molecules.chemistry import graph_of, molecule_of, smiles_of
 from ogg_hpc.actors.environments.molecules.molecular_graph import MolecularGraph
 from ogg_hpc.actors.environments.molecules.settings import MoleculeSettings
 from ogg_hpc.errors import InputError, SettingsError
@@ -50,7 +50,7 @@ def make_start(smiles: str, settings: MoleculeSettings) -> Start:
         raise ValueError("is not a SMILES that RDKit can read")
     graph = graph_of(molecule, settings)
     built = molecule_of(graph)
-    return Start(Chem.MolToSmiles(built), graph, built)
+    return Start(smiles_of(built), graph, built)
 
 
 def load_starts(settings: MoleculeSettings) -> list[Start]:

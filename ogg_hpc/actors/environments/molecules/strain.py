@@ -32,7 +32,7 @@ def angle_strain(molecule: Chem.Mol) -> float | None:
     if properties is None:
         return None
     rdForceFieldHelpers.MMFFOptimizeMolecule(shape, maxIters=_ITERATIONS)
-    for term in ("Bond", "StretchBend", "Oop", "Torsion", "Vdw", "Ele"):
+    for term in ("Bond", "StretchBend", "Oop", "Torsion", "VdW", "Ele"):
         getattr(properties, f"SetMMFF{term}Term")(False)
     bending = rdForceFieldHelpers.MMFFGetMoleculeForceField(shape, properties).CalcEnergy()
     degrees = (atom.GetDegree() for atom in shape.GetAtoms())

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+from rdkit import Chem
+
+from ogg_hpc.actors.environments.molecules import oracle as oracle_module
+from ogg_hpc.actors.environments.molecules.oracle import Oracle
+from ogg_hpc.actors.environments.molecules.settings import MoleculeSettings
+from ogg_hpc.actors.environments.molecules.starts import make_start
+from ogg_hpc.errors import SettingsError
+
+SETTINGS = MoleculeSettings()
+METHANE, ETHANE = (make_start(smiles, SETTINGS) for smiles in ("C", "CC"))
+
+
+def ask(oracle, smiles, start=METHANE):
+    return oracle.score(Chem.MolFromSmiles(smiles), smiles, start)
+
+
+def test_a_molecule_is_scored_once():
+    oracle = Oracle(SETTINGS)
+    first, _, again = (ask(oracle, smiles) for smiles in ("CCO", "CCN", "CCO"))
+    assert again is first
+    assert (oracle.molecules, oracle.distinct, oracle.calls) == (3, 2, 2)
+
+
+def test_the_same_molecule_from_another_start_is_another():
+    oracle = Oracle(MoleculeSettings(reward="similarity"))
+    assert ask(oracle, "CCO", METHANE) != ask(oracle, "CCO", ETHANE)
+    assert oracle.calls == 2
+
+
+def test_memory_is_bounded_and_keeps_what_was_asked_for_last(monkeypatch):
+    monkeypatch.setattr(oracle_module, "MEMORY", 2)
+    oracle = Oracle(SETTINGS)
+    for smiles in ("C", "CC", "C", "CCC", "C"):  # CC is forgotten for CCC
+        ask(oracle, smiles)
+    assert oracle.calls == 3
+    ask(oracle, "CC")
+    assert oracle.calls == 4
+
+
+def test_what_is_strained_costs_no_call(monkeypatch):
+    monkeypatch.setattr(
+        "ogg_hpc.actors.environments.molecules.strain.is_strained",
+        lambda molecule: molecule.GetNumAtoms() == 3,
+    )
+    oracle = Oracle(MoleculeSettings(steric_filter=True, filtered_reward=-2.0))
+    assert ask(oracle, "CCO").value == -2.0
+    assert ask(oracle, "CCCO").value > 0
+    assert (oracle.molecules, oracle.distinct, oracle.calls) == (2, 2, 1)
+
+
+@pytest.mark.parametrize("returned", ["Score(float('nan'), {})", "0.5"])
+def test_a_reward_of_ones_own_must_return_a_finite_score(tmp_path, returned):
+    file = tmp_path / "own.py"
+    file.write_text(
+        "from ogg_hpc.actors.environments.molecules.rewards import Reward, Score\n"
+        "class Own(Reward):\n"
+        "    def score(self, molecule, start):\n"
+        f"        return {returned}\n"
+    )
+    oracle = Oracle(MoleculeSettings(reward=f"{file}:Own"))
+    with pytest.raises(SettingsError, match=r"Own must return a Score with a finite value; for CO"):
+        ask(oracle, "CO")
