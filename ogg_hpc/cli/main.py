@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from typing import Any, NoReturn
 
 from ogg_hpc.cli import (
+    actors,
     data,
     embed,
     embed_eval,
@@ -59,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
         embed,
         embed_eval,
         embed_export,
+        actors,
         scale,
     ):
         command.add_parser(subcommands)

@@ -62,6 +62,12 @@ def promised_rank(environment: Mapping[str, str] = os.environ) -> int:
     return 0
 
 
+def without_launcher(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the variables of an environment, for a child of this process that is no rank."""
+    of_launchers = {name for _, *names in _LAUNCHERS for name in names}
+    return {name: value for name, value in environment.items() if name not in of_launchers}
+
+
 def start(device: str = "auto", gpu_aware: str = "auto", timeout: float = TIMEOUT) -> Communicator:
     """Start this rank: MPI if a launcher asks for it, a device, threads, failure handling.
 

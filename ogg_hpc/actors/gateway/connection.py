@@ -1,0 +1,236 @@
+"""A host's connection with a controller."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from ogg_hpc.actors.gateway.frames import HEARTBEAT, Assembly, MalformedFrameError, cut
+from ogg_hpc.actors.gateway.grpc_settings import AUTHORIZATION, CLIENT_OPTIONS, PATH, load_grpc
+
+_BEATS = 10  # heartbeats, and looks for missing ones, within a lease
+# Of ``grpc.StatusCode``: with these a controller refuses a host, and would do so again.
+_REFUSALS = (
+    *("UNAUTHENTICATED", "FAILED_PRECONDITION", "INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"),
+    *("UNIMPLEMENTED", "PERMISSION_DENIED"),
+)
+_NO_TRUST = "Tls handshake failed"  # in the details of a status
+
+
+class End(Enum):
+    """How a connection has ended."""
+
+    FINISHED = "finished"  # the run needs no host any more
+    REFUSED = "refused"  # it would be so again
+    LOST = "lost"  # the controller is gone, or the learner
+
+
+@dataclass(frozen=True)
+class Target:
+    """Whom to connect with.
+
+    Attributes
+    ----------
+    address : str
+        ``HOST:PORT``.
+    token : str
+        What lets a host in.
+    encrypted : bool
+        Whether to speak TLS.
+    certificate : bytes or None
+        PEM of the authority that signed the controller's certificate, which may be itself; None
+        for those that this system trusts.
+    """
+
+    address: str
+    token: str
+    encrypted: bool = False
+    certificate: bytes | None = None
+
+
+class Connection:
+    """A stream of messages to a learner and one from it, by way of a controller.
+
+    A thread carries them. Nothing here waits but `leave`.
+
+    Parameters
+    ----------
+    target
+        Whom to connect with.
+    lease
+        Seconds without a sign of life from the controller after which it is taken for gone.
+
+    Attributes
+    ----------
+    end : End or None
+        How the connection has ended, if it has.
+    reason : str
+        Why, for people.
+
+    Raises
+    ------
+    MissingExtraError
+        gRPC is not installed.
+    """
+
+    def __init__(self, target: Target, lease: float = 5.0) -> None:
+        self.end: End | None = None
+        self.reason = ""
+        self._grpc = load_grpc()
+        self._target = target
+        self._lease = lease
+        self._arrived: list[bytes] = []
+        self._heard = self._shown = time.monotonic()
+        self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._loop = asyncio.new_event_loop()
+        self._outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._closed = asyncio.Event()
+        self._thread = threading.Thread(target=self._run, name="connection", daemon=True)
+        self._thread.start()
+
+    def fileno(self) -> int:
+        """Return a descriptor that can be read when something has come, or the end."""
+        return self._wake
+
+    def send(self, message: bytes) -> None:
+        """Send a message.
+
+        What has not been sent yet is kept: a host makes no more than it was granted.
+        """
+        for frame in cut(message):
+            self._tell(frame)
+
+    def show_life(self) -> None:
+        """Send a heartbeat, if the last one is some time ago."""
+        now = time.monotonic()
+        if now - self._shown > self._lease / _BEATS:
+            self._shown = now
+            self._tell(HEARTBEAT)
+
+    def received(self) -> list[bytes]:
+        """Return the messages that have come since the last call."""
+        with suppress(BlockingIOError):
+            os.read(self._wake, 4096)
+        arrived, self._arrived = self._arrived, []
+        return arrived
+
+    def leave(self, seconds: float) -> None:
+        """Send what is to be sent, say that this is all, and wait for the controller's answer."""
+        self._tell(None)
+        self._thread.join(seconds)
+
+    def close(self) -> None:
+        """End the connection, whatever is on its way."""
+        with suppress(RuntimeError):  # the loop has ended by itself
+            self._loop.call_soon_threadsafe(self._closed.set)
+        self._thread.join()
+        os.close(self._wake)
+        os.close(self._waker)
+
+    def _tell(self, frame: bytes | None) -> None:
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._outgoing.put_nowait, frame)
+
+    # What follows runs in the thread.
+
+    def _run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            try:
+                self.end, self.reason = runner.run(self._carry())
+            finally:
+                self.end = self.end or End.LOST
+                self._alert()
+
+    async def _carry(self) -> tuple[End, str]:
+        """Carry messages until the connection ends; return how and why."""
+        target = self._target
+        aio = self._grpc.aio
+        if target.encrypted:
+            trusted = self._grpc.ssl_channel_credentials(target.certificate)
+            channel = aio.secure_channel(target.address, trusted, options=CLIENT_OPTIONS)
+        else:
+            channel = aio.insecure_channel(target.address, options=CLIENT_OPTIONS)
+        try:
+            metadata = ((AUTHORIZATION, f"Bearer {target.token}"),)
+            call = channel.stream_stream(PATH)(metadata=metadata)
+            tasks = [asyncio.create_task(each) for each in (self._read(call), self._write(call))]
+            try:
+                return await self._until_the_end(call, tasks)
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+                call.cancel()
+        finally:
+            await channel.close()
+
+    async def _until_the_end(
+        self, call: Any, tasks: Sequence[asyncio.Task[None]]
+    ) -> tuple[End, str]:
+        closed = asyncio.create_task(self._closed.wait())
+        try:
+            while True:
+                pause = self._lease / _BEATS
+                started = time.monotonic()
+                waited_for = (tasks[0], closed)
+                await asyncio.wait(waited_for, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
+                if closed.done():
+                    return End.LOST, "closed by this side"
+                if tasks[0].done():
+                    return await self._judge(call)
+                now = time.monotonic()
+                if now - started > 2 * pause:
+                    self._heard += now - started  # this process itself stood still
+                if now - self._heard > self._lease:
+                    address = self._target.address
+                    return End.LOST, f"no sign of life from {address} within {self._lease:g} s"
+        finally:
+            closed.cancel()
+
+    async def _judge(self, call: Any) -> tuple[End, str]:
+        """Return what the controller's last word means."""
+        code, details = (await call.code()).name, await call.details() or ""
+        if code == "OK":
+            return End.FINISHED, details
+        if _NO_TRUST in details:
+            return End.REFUSED, (
+                f"{self._target.address} cannot be trusted: its certificate is not signed by the "
+                f"one given, or not for this name, or it does not speak TLS ({details})"
+            )
+        return (End.REFUSED if code in _REFUSALS else End.LOST), details or code
+
+    async def _read(self, call: Any) -> None:
+        assembly = Assembly()
+        while True:
+            try:
+                frame = await call.read()
+            except (self._grpc.RpcError, asyncio.InvalidStateError):
+                return
+            if frame is self._grpc.aio.EOF:
+                return
+            self._heard = time.monotonic()
+            try:
+                message = assembly.add(frame)
+            except MalformedFrameError as error:
+                self._malformed = str(error)
+                return
+            if message is not None:
+                self._arrived.append(message)
+                self._alert()
+
+    async def _write(self, call: Any) -> None:
+        with suppress(self._grpc.RpcError, asyncio.InvalidStateError):
+            while (frame := await self._outgoing.get()) is not None:
+                await call.write(frame)
+            await call.done_writing()
+
+    def _alert(self) -> None:
+        with suppress(BlockingIOError):  # it is full, and can be read
+            os.write(self._waker, b"\0")
