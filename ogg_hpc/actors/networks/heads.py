@@ -152,11 +152,12 @@ class ActionHead:
 
 
 def _split(leaves: Sequence[Leaf], joined: NDArray[Any]) -> Arrays:
-    ends = np.cumsum([leaf.size for leaf in leaves])[:-1]
-    return {
-        leaf.name: part.reshape(-1, *leaf.shape).astype(leaf.dtype, copy=False)
-        for leaf, part in zip(leaves, np.split(joined, ends, axis=1), strict=True)
-    }
+    parts, start = {}, 0
+    for leaf in leaves:
+        part = joined[:, start : start + leaf.size].reshape(-1, *leaf.shape)
+        parts[leaf.name] = part.astype(leaf.dtype, copy=False)
+        start += leaf.size
+    return parts
 
 
 def outcomes(leaf: Leaf) -> tuple[int, ...]:
