@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.errors import OggError
 from ogg_hpc.runtime.device import CPUDevice, Device
+from ogg_hpc.runtime.mailbox import Mailbox, MPIMailbox
 from ogg_hpc.runtime.row_window import MPIRowWindow, RowWindow
 from ogg_hpc.runtime.trace import NO_TRACE, Trace
 from ogg_hpc.runtime.watchdog import Watchdog
@@ -396,6 +397,10 @@ class Communicator:
         """
         return RowWindow(rows, width)
 
+    def mailbox(self) -> Mailbox:
+        """Return what sends messages to other ranks at any time (collective)."""
+        return Mailbox()
+
     def alone(self) -> Communicator:
         """Return a communicator of this rank alone, which takes none of MPI's.
 
@@ -713,6 +718,11 @@ class MPICommunicator(Communicator):
             return MPIRowWindow(self._mpi, rows, width, self._waiting, self._count)
         except self._MPI.Exception as error:
             raise MemoryError(str(error)) from None
+
+    def mailbox(self) -> Mailbox:
+        """See `Communicator.mailbox`."""
+        with self._waiting("mailbox"):
+            return MPIMailbox(self._mpi, self._waiting)
 
     def _allreduce(self, send: Any, receive: Any, op: str) -> None:
         mpi = self._MPI

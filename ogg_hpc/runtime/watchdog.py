@@ -27,9 +27,9 @@ from ogg_hpc.runtime.trace import NO_TRACE, Trace
 TIMEOUT = 3600.0  # seconds
 EXIT_CODE = 124  # as of the command `timeout`
 
-# What one rank, or each by itself, may work at for as long as it takes. Such a wait counts only
-# while a rank of this node is stopped or gone.
-_WORK = ("on_root", "on_all")
+# What one rank, or each by itself, may work at for as long as it takes, or may have no word for.
+# Such a wait counts only while a rank of this node is stopped or gone.
+_WORK = ("on_root", "on_all", "mailbox")
 _DEAD = frozenset({"stopped", "gone"})
 _GRACE = 5.0  # seconds that the launcher has to end the job
 _SPOKEN = -1  # the board's last cell
