@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ogg_hpc.actors.networks.gcn import GCN
 from ogg_hpc.actors.networks.mlp import MLP
 from ogg_hpc.actors.networks.network import Network
 from ogg_hpc.actors.schema import Schema
@@ -11,7 +12,7 @@ from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.plugins import load_class
 from ogg_hpc.settings import build
 
-_NETWORKS: dict[str, type[Network]] = {kind.name: kind for kind in (MLP,)}
+_NETWORKS: dict[str, type[Network]] = {kind.name: kind for kind in (MLP, GCN)}
 
 
 def network_class(spec: str) -> type[Network]:

@@ -1,0 +1,61 @@
+"""The graph convolutional policy of molecules, in torch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from ogg_hpc.actors.networks.gcn_forward import decide, encode, value
+from ogg_hpc.actors.networks.trainable import Evaluated, Tensors, TrainableNetwork
+from ogg_hpc.actors.schema import PLAIN
+
+if TYPE_CHECKING:
+    from ogg_hpc.actors.networks.gcn import GCN
+
+
+class TrainableGCN(TrainableNetwork):
+    """The torch form of a `GCN`.
+
+    Parameters
+    ----------
+    network
+        The NumPy form.
+    """
+
+    def __init__(self, network: GCN) -> None:
+        super().__init__()
+        self._most = network.atoms
+        groups: dict[str, torch.nn.ParameterDict] = {}
+        for name, shape in network.shapes.items():
+            group, part = name.split(".")
+            groups.setdefault(group, torch.nn.ParameterDict())[part] = torch.zeros(shape)
+        for group, parameters in groups.items():
+            self.add_module(group, parameters)
+
+    def evaluate(self, observations: Tensors, actions: Tensors) -> Evaluated:
+        """See `TrainableNetwork.evaluate`.
+
+        The entropy is that of the stages after one another, each given the choices before it: its
+        mean over actions of the policy is the entropy of the whole action.
+        """
+        first, second, order, stop = actions[PLAIN].long().unbind(1)
+        goes_on = 1.0 - stop.float()
+        parameters = dict(self.named_parameters())
+        with stop.device:
+            molecules = encode(torch, parameters, observations)
+            largest = molecules.atoms.shape[1]
+            second = torch.where(second < self._most, second, second - self._most + largest)
+            choices = (stop, first, second, order)
+            log_probability = entropy = torch.zeros(len(stop))
+
+            def evaluated(head: int, logs: Any) -> torch.Tensor:
+                nonlocal log_probability, entropy
+                counts = goes_on if head else 1.0
+                chosen = logs.gather(1, choices[head][:, None])[:, 0]
+                log_probability = log_probability + counts * chosen
+                entropy = entropy - counts * (logs.exp() * logs).sum(1)
+                return choices[head]
+
+            decide(torch, parameters, molecules, evaluated)
+        return Evaluated(log_probability, entropy, value(parameters, molecules))
