@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rdkit import Chem
+from rdkit import Chem, rdBase
 from rdkit.Chem import rdDistGeom, rdForceFieldHelpers
 
 LARGEST_STRAIN = 0.82  # kcal/mol an angle; the cut-off of GCPN (You et al. 2018)
@@ -23,14 +23,15 @@ def angle_strain(molecule: Chem.Mol) -> float | None:
         None where it cannot be embedded, or the force field has no parameters for it.
     """
     shape = Chem.AddHs(molecule)
-    embedding = rdDistGeom.ETKDGv3()
-    embedding.randomSeed = _SEED
-    embedding.maxIterations = _EMBEDDINGS
-    if rdDistGeom.EmbedMolecule(shape, embedding) < 0:
-        return None
     properties = rdForceFieldHelpers.MMFFGetMoleculeProperties(shape)
     if properties is None:
         return None
+    embedding = rdDistGeom.ETKDGv3()
+    embedding.randomSeed = _SEED
+    embedding.maxIterations = _EMBEDDINGS
+    with rdBase.BlockLogs():  # it warns of atoms that it knows little of
+        if rdDistGeom.EmbedMolecule(shape, embedding) < 0:
+            return None
     rdForceFieldHelpers.MMFFOptimizeMolecule(shape, maxIters=_ITERATIONS)
     for term in ("Bond", "StretchBend", "Oop", "Torsion", "VdW", "Ele"):
         getattr(properties, f"SetMMFF{term}Term")(False)

@@ -15,6 +15,8 @@ from ogg_hpc.actors.environments.molecules.environment import MoleculeEnvironmen
 from ogg_hpc.actors.environments.molecules.kinds import KINDS
 from ogg_hpc.actors.environments.molecules.random_policy import random_action
 from ogg_hpc.actors.environments.molecules.spaces import largest_orders
+from ogg_hpc.actors.environments.registry import make_environment
+from ogg_hpc.actors.schema import Schema
 from ogg_hpc.errors import MissingExtraError, OggError
 
 STOP = np.array([0, 0, 0, 1])
@@ -272,6 +274,16 @@ def test_counts_go_on_from_episode_to_episode():
 def test_an_episode_is_plain_json(environment):
     _, episode = play(environment, seed=3, stop=0.1)
     assert json.loads(json.dumps(episode)) == episode
+
+
+def test_actors_know_it_by_name_and_tell_learners_its_arrays():
+    environment = make_environment("molecules", {"kinds": ["C", "N"], "max_atoms": 5})
+    assert isinstance(environment, MoleculeEnvironment)
+    schema = Schema.of(environment)
+    assert Schema.from_json(json.loads(json.dumps(schema.to_json()))) == schema
+    observation, _ = environment.reset(seed=0)
+    for name, array in schema.flatten_observation(observation).items():
+        np.testing.assert_array_equal(array, observation[name])
 
 
 def test_options_that_do_not_fit_are_told():
