@@ -9,7 +9,8 @@ from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.scorer import PolicyScorer
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems import problem_by_name
 from ogg_hpc.search.policy_search import search, start_solution
 from ogg_hpc.search.schedule import PAPER

@@ -265,6 +265,10 @@ class GraphBatch:
         """Return this rank's rows of a replicated array."""
         return array[self.lo : self.hi]
 
+    def gathered(self, rows: Any) -> Any:
+        """Return the replicated array of all ranks' rows (collective)."""
+        return self.comm.allgatherv(rows, self.counts)
+
     def count(self, mask: Any) -> Any:
         """Return the (G, copies) numbers of nodes inside a replicated (nodes, copies) mask."""
         return self.comm.device.from_host(
@@ -339,7 +343,7 @@ class GraphBatch:
 
     def adjacent(self, mask: Any) -> Any:
         """Return the replicated mask of nodes with a neighbour inside a mask (collective)."""
-        return self.comm.allgatherv(self.degrees(mask) > 0, self.counts)
+        return self.gathered(self.degrees(mask) > 0)
 
     # Sums over neighbours of rows, and their adjoints (all collective).
 

@@ -8,48 +8,17 @@ products.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch.nn.functional import relu
 
-from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.policies.initial import uniform_parameter
 from ogg_hpc.policies.policy import Policy
 from ogg_hpc.policies.products import graph_sum, neighbour_sum
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.problem import PartialSolution
-
-
-@dataclass(frozen=True)
-class Structure2VecSettings:
-    """Settings of `Structure2Vec`."""
-
-    width: int = field(default=32, metadata={"help": "embedding width K"})
-    layers: int = field(default=2, metadata={"help": "embedding layers L"})
-    graph_term: str = field(
-        default="mean",
-        metadata={"help": "graph-level term: mean (the sum divided by N) or sum (the paper's)"},
-    )
-
-    degree_unit: str = field(
-        default="one",
-        metadata={
-            "help": "unit of sums over neighbours: one (the paper's), or mean: the mean degree of "
-            "the whole graph, so that sparse and dense graphs look alike"
-        },
-    )
-
-    def __post_init__(self) -> None:
-        if self.width < 1 or self.layers < 1:
-            raise SettingsError("model.width and model.layers must be at least 1")
-        if self.graph_term not in ("mean", "sum"):
-            raise SettingsError(f"model.graph_term is mean or sum, not {self.graph_term!r}")
-        if self.degree_unit not in ("one", "mean"):
-            raise SettingsError(f"model.degree_unit is one or mean, not {self.degree_unit!r}")
 
 
 class Structure2Vec(Policy):
@@ -106,14 +75,8 @@ class Structure2Vec(Policy):
 
     def units(self, batch: GraphBatch) -> Any:
         """Return (rows,) float64 factors of the sums over each row's neighbours, on the device."""
-        units = self.graph_units(batch.mean_degrees)
+        units = self.settings.units(batch.mean_degrees)
         return batch.comm.device.from_host(units[batch.graph_of[batch.lo : batch.hi]])
-
-    def graph_units(self, mean_degrees: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return (G,) factors of the sums over neighbours in graphs of given mean degrees."""
-        if self.settings.degree_unit == "one":
-            return np.ones_like(mean_degrees)
-        return 1 / np.maximum(mean_degrees, 1e-9)
 
     def fixed_part(self, edge_sums: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """Return the part of equation (1) that all layers share.

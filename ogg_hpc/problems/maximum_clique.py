@@ -30,11 +30,13 @@ class MaximumClique(Problem):
         return batch.local(solution.active)
 
     def choose(self, solution: PartialSolution, chosen: Any, batch: Residual) -> None:
-        """Keep the neighbours of the chosen node in the residual graph; see `Problem.choose`."""
+        """Keep what all chosen nodes are adjacent to; see `Problem.choose`.
+
+        There are several at once where a partial solution is taken up again.
+        """
         solution.selected |= chosen
-        # Where nothing is chosen in a graph, all of it stays.
-        untouched = batch.spread(batch.count(chosen) == 0)
-        solution.active &= batch.adjacent(chosen) | untouched
+        all_of_them = batch.local(batch.spread(batch.count(chosen)))
+        solution.active &= batch.gathered(batch.degrees(chosen) == all_of_them)
 
     def reward(self, solution: PartialSolution, chosen: Any, batch: Residual) -> Any:
         """Return the number of nodes chosen in each graph; see `Problem.reward`."""

@@ -33,6 +33,9 @@ class Residual(Protocol):
     def local(self, mask: Any) -> Any:
         """Return this rank's rows of a replicated array."""
 
+    def gathered(self, rows: Any) -> Any:
+        """Return the replicated array of all ranks' rows (collective)."""
+
     def count(self, mask: Any) -> Any:
         """Return for each graph the number of nodes inside a replicated mask."""
 

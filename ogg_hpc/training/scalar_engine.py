@@ -218,7 +218,8 @@ class ScalarStates:
 
     def _units(self, policy: Structure2Vec) -> NDArray[np.float64]:
         """Return (graphs,) the factors of sums over neighbours."""
-        return policy.graph_units(self._lists.mean_degrees)
+        units: NDArray[np.float64] = policy.settings.units(self._lists.mean_degrees)
+        return units
 
     def _graph_part(self, policy: Structure2Vec, pieces: LinearPieces) -> torch.Tensor:
         """Return (B,) the graph-level halves of equation (2) (collective)."""

@@ -14,7 +14,8 @@ from ogg_hpc.policies.degree_messages import TWO_MESSAGES, MessageScorer, two_me
 from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.search import frontier_engine
 from ogg_hpc.search.frontier_engine import FrontierScorer

@@ -9,7 +9,8 @@ from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi, watts_stroga
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.scorer import PolicyScorer
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.problem import PartialSolution
 from ogg_hpc.problems.registry import problem_by_name

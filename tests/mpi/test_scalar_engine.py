@@ -12,7 +12,8 @@ from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.file import StoredPolicy
 from ogg_hpc.policies.scalar_form import ScalarForm, inverse_degree_form, scalar_form
 from ogg_hpc.policies.scorer import PolicyScorer
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.search import scalar_state
 from ogg_hpc.search.policy_search import search

@@ -25,7 +25,8 @@ class ByDegree:
 
 def by_structure2vec():
     from ogg_hpc.policies.scorer import PolicyScorer
-    from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+    from ogg_hpc.policies.structure2vec import Structure2Vec
+    from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 
     return PolicyScorer(Structure2Vec(Structure2VecSettings(width=8), seed=1))
 

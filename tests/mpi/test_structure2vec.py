@@ -7,7 +7,8 @@ import torch
 from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies import dense_reference
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.problem import PartialSolution
 
 

@@ -7,7 +7,8 @@ import torch
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.generators import barabasi_albert, erdos_renyi
 from ogg_hpc.graphs.row_block import row_block
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.training.engine import make_engine
 from ogg_hpc.training.rows import HeldRows, TrainingRows

@@ -4,7 +4,8 @@ import torch
 from torch.nn.functional import relu
 
 from ogg_hpc.policies.linear_pieces import embedding_basis, linear_pieces, piece_of, score
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 
 GENERATOR = np.random.default_rng(1)
 DEGREES = GENERATOR.integers(1, 40, 200)

@@ -8,7 +8,8 @@ from ogg_hpc.graphs.batch import GraphBatch
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.scorer import PolicyScorer
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.problem import PartialSolution
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.policy_search import start_solution

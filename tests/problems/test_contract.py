@@ -40,6 +40,9 @@ class DenseBatch:
     def local(self, mask):
         return mask
 
+    def gathered(self, rows):
+        return rows
+
     def count(self, mask):
         return np.add.reduceat(mask.astype(np.int64), self.offsets[:-1], axis=0)
 
@@ -268,3 +271,28 @@ def test_reductions_that_were_stopped_leave_more(name):
     sizes = [problem.reduce(graph, AfterQuestions(k)).kernel.n for k in range(40)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > problem.reduce(graph).kernel.n
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_actions_lead_to_the_same_state_one_by_one_and_all_at_once(problem, seed):
+    generator = np.random.default_rng(seed)
+    graph = Graph.from_networkx(nx.gnp_random_graph(12, 0.6, seed=seed))
+    batch = DenseBatch([with_weights(graph, problem, seed), graph])
+    shape = (2 * graph.n, 1)
+    whole, stepwise = (
+        PartialSolution(np.zeros(shape, bool), np.ones(shape, bool)) for _ in range(2)
+    )
+    sides = () if problem.sides == 1 else (problem.sides,)
+    everything = np.zeros((*shape, *sides), bool)
+    for _ in range(3):  # on the first graph alone; the other one stays as it is
+        candidates = problem.candidates(stepwise, batch.degrees(stepwise.active), batch)
+        if not candidates[: graph.n].any():
+            break
+        node = generator.choice(np.flatnonzero(candidates[: graph.n]))
+        chosen = np.zeros_like(everything)
+        chosen[(node, 0, *(generator.integers(side) for side in sides))] = True
+        problem.choose(stepwise, chosen, batch)
+        everything |= chosen
+    problem.choose(whole, everything, batch)
+    np.testing.assert_array_equal(whole.selected, stepwise.selected)
+    np.testing.assert_array_equal(whole.active, stepwise.active)

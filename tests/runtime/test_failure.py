@@ -56,7 +56,8 @@ search(GraphBatch(comm, [row_block(graph, comm.rank, comm.size)]), MinimumVertex
 IN_TRAINING = """
 from ogg_hpc.graphs.generators import erdos_renyi
 from ogg_hpc.graphs.row_block import row_block
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.training.reference_engine import ReferenceEngine
 from ogg_hpc.training.rows import HeldRows, TrainingRows

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from ogg_hpc.graphs.graph import Graph
 from ogg_hpc.policies.scorer import PolicyScorer
-from ogg_hpc.policies.structure2vec import Structure2Vec, Structure2VecSettings
+from ogg_hpc.policies.structure2vec import Structure2Vec
+from ogg_hpc.policies.structure2vec_settings import Structure2VecSettings
 from ogg_hpc.problems.greedy_cover import maximum_degree_greedy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.problems.registry import problem_by_name
