@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.actors.message import MalformedMessageError, Message
@@ -104,6 +105,10 @@ class Fragment:
             raise MalformedMessageError(f"fragment: arrays that miss or are too many: {odd}")
         for leaf, count in rows:
             leaf.check(fragment.arrays[leaf.name], count)
+        if {"terminated", "truncated"} <= expected:
+            ended = fragment.arrays["terminated"] | fragment.arrays["truncated"]
+            if np.count_nonzero(ended) != len(episodes):
+                raise MalformedMessageError("fragment: as many episodes are expected as ended")
         return fragment
 
     def message(self) -> Message:

@@ -26,6 +26,7 @@ from ogg_hpc.actors.flat_module import FlatModule
 from ogg_hpc.actors.fragment import Fragment
 from ogg_hpc.actors.networks.registry import make_network
 from ogg_hpc.actors.normalisation import Moments, ObservationNormaliser, ReturnScale
+from ogg_hpc.actors.novelty import Novelty
 from ogg_hpc.actors.ppo_batch import Batch, joined, part
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.actors.settings import ActorsSettings
@@ -70,6 +71,7 @@ class PPO:
         self._adam = torch.optim.Adam([self._flat.parameter], eps=1e-5)
         self._normaliser = ObservationNormaliser(schema)
         self._scale = ReturnScale(settings.ppo.gamma)
+        self._novelty = Novelty(settings.ppo.novelty)
         self._steps = self._rounds = 0
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
@@ -112,6 +114,7 @@ class PPO:
         if settings.normalise_returns:
             self._scale.merge(fragments, self._learners)
             rewards = rewards / self._scale.moments.deviation
+        rewards = self._novelty.weighed(rewards, fragments, self._learners)
         gains = advantages(
             rewards, arrays["value"], arrays["next_value"], arrays["terminated"],
             arrays["stopped"], settings.gamma, settings.gae_lambda,
@@ -230,6 +233,7 @@ class PPO:
             **{f"network/{name}": each for name, each in self.arrays().items()},
             **{f"adam/{name}": each.cpu().numpy().copy() for name, each in moments.items()},
             **self._scale.moments.arrays("returns/"),
+            "novelty": self._novelty.state(),
             "steps": np.array(self._steps),
             "rounds": np.array(self._rounds),
         }
@@ -245,6 +249,7 @@ class PPO:
         adam = self._adam.state_dict()
         self._adam.load_state_dict(adam | {"state": {0: moments} if moments else {}})
         self._scale.moments.load(state, "returns/")
+        self._novelty.restore(state["novelty"])
         self._steps, self._rounds = int(state["steps"]), int(state["rounds"])
 
     def record(self) -> dict[str, Any]:

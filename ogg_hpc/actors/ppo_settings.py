@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from ogg_hpc.actors.novelty import NoveltySettings
 from ogg_hpc.settings import misfit, setting
 
 
@@ -38,6 +39,7 @@ class PPOSettings:
     normalise_returns: bool = setting(
         False, "divide rewards by the deviation of the discounted returns so far"
     )
+    novelty: NoveltySettings = setting(NoveltySettings, "rewards that shrink with repetition")
 
     def __post_init__(self) -> None:
         for name in ("round_steps", "minibatch", "epochs"):

@@ -55,6 +55,16 @@ def test_an_array_that_does_not_fit_is_refused_by_its_name(name, array):
         Fragment.of(make_fragment(arrays={**fragment.arrays, name: array}).message(), LAYOUT)
 
 
+@pytest.mark.parametrize("ended", [[False, False], [True, True]])
+def test_as_many_episodes_are_told_of_as_ended(ended):
+    layout = Layout(steps=(Leaf("terminated", "bool"), Leaf("truncated", "bool")))
+    arrays = {"terminated": np.array(ended), "truncated": np.array([False, False])}
+    with pytest.raises(MalformedMessageError, match="episodes"):
+        Fragment.of(make_fragment(arrays=arrays).message(), layout)
+    arrays["terminated"] = np.array([False, True])
+    Fragment.of(make_fragment(arrays=arrays).message(), layout)
+
+
 def test_a_missing_array_is_refused():
     arrays = dict(make_fragment().arrays)
     del arrays["graph"]
