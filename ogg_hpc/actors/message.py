@@ -36,8 +36,9 @@ A host speaks with its environment processes in the same kinds.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -169,21 +170,49 @@ def decode(data: bytes) -> Message:
     MalformedMessageError
         The bytes are anything else.
     """
-    if len(data) > MESSAGE_LIMIT:
-        raise MalformedMessageError(f"not a message: {len(data)} bytes are above {MESSAGE_LIMIT}")
-    try:
+    with _refusal():
+        _check_size(data)
         # Checks all that there is to the format but what the metadata say.
         tensors = _deserialize(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        kind, text = header["__metadata__"]["kind"], header["__metadata__"]["fields"]
-        fields = json.loads(text)
-        json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair can be escaped
         arrays = {name: _array(tensor) for name, tensor in tensors}
+        return replace(_head(data), arrays=arrays)
+
+
+def decode_head(data: bytes) -> Message:
+    """Return a message without its arrays, which are not looked at.
+
+    For those who pass messages on.
+
+    Raises
+    ------
+    MalformedMessageError
+        The bytes are no message.
+    """
+    with _refusal():
+        _check_size(data)
+        return _head(data)
+
+
+@contextmanager
+def _refusal() -> Iterator[None]:
+    try:
+        yield
     except (SafetensorError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise MalformedMessageError(f"not a message: {error or type(error).__name__}") from None
-    if not isinstance(fields, dict):
-        raise MalformedMessageError(f"{kind}: the fields have to be a map")
-    return Message(kind, fields, arrays)
+
+
+def _check_size(data: bytes) -> None:
+    if len(data) > MESSAGE_LIMIT:
+        raise ValueError(f"{len(data)} bytes are above {MESSAGE_LIMIT}")
+
+
+def _head(data: bytes) -> Message:
+    metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+    kind, fields = metadata["kind"], json.loads(metadata["fields"])
+    if not isinstance(kind, str) or not isinstance(fields, dict):
+        raise ValueError("the kind has to be a text and the fields a map")
+    json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair can be escaped
+    return Message(kind, fields)
 
 
 def _array(tensor: Mapping[str, Any]) -> NDArray[Any]:

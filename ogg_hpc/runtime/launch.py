@@ -42,6 +42,8 @@ _GPU_QUERIES = {
     "cuda": ("MPIX_Query_cuda_support",),
     "hip": ("MPIX_Query_rocm_support", "MPIX_Query_hip_support"),  # Open MPI's, MPICH's
 }
+# What else launchers tell a rank, so that its MPI finds the others.
+_LAUNCHER_PREFIXES = ("HYDI_", "HYDRA_", "JSM_", "MPI_LOCAL", "OMPI_", "PMI", "PRTE_")
 _PR_SET_PDEATHSIG = 1
 
 
@@ -63,9 +65,16 @@ def promised_rank(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def without_launcher(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return the variables of an environment, for a child of this process that is no rank."""
-    of_launchers = {name for _, *names in _LAUNCHERS for name in names}
-    return {name: value for name, value in environment.items() if name not in of_launchers}
+    """Return environment variables without those that make a process a rank.
+
+    For a process that a rank starts beside itself: an MPI in it would take itself for that rank.
+    """
+    said = {name for _, *names in _LAUNCHERS for name in names}
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in said and not name.startswith(_LAUNCHER_PREFIXES)
+    }
 
 
 def start(device: str = "auto", gpu_aware: str = "auto", timeout: float = TIMEOUT) -> Communicator:

@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
-from ogg_hpc.actors.message import DTYPES, MalformedMessageError, Message, decode, encode
+from ogg_hpc.actors.message import (
+    DTYPES,
+    MalformedMessageError,
+    Message,
+    decode,
+    decode_head,
+    encode,
+)
 
 names = st.text(max_size=8).filter(lambda name: name != "__metadata__")
 json_values = st.recursive(
@@ -31,6 +38,8 @@ messages = st.builds(
 def test_a_message_comes_back_as_it_was_sent(message):
     back = decode(encode(message))
     assert (back.kind, back.fields) == (message.kind, message.fields)
+    head = decode_head(encode(message))
+    assert (head.kind, head.fields, head.arrays) == (message.kind, message.fields, {})
     assert set(back.arrays) == set(message.arrays)
     for name, array in message.arrays.items():
         assert back.arrays[name].dtype == array.dtype
@@ -48,8 +57,9 @@ def test_arrays_of_any_order_are_sent_by_their_values():
 
 
 def decode_or_refuse(data):
-    with suppress(MalformedMessageError):
-        decode(data)
+    for read in (decode, decode_head):
+        with suppress(MalformedMessageError):
+            read(data)
 
 
 @given(st.binary(max_size=200))
