@@ -28,21 +28,5 @@ config=${1:?CONFIG is missing} run=${2:?RUN is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/lsf/jsrun.sh
 
-resources=evolve-$LSB_JOBID.erf
-{
-    # Processors are numbered as hardware threads.
-    echo "cpu_index_using: logical"
-    rank=0
-    for ((node = 1; node <= nodes; node++)); do
-        for ((core = 0; core < GPUS_PER_NODE * CORES_PER_GPU; core++)); do
-            first=$((core * THREADS_PER_CORE))
-            gpu=
-            ((core % CORES_PER_GPU)) || gpu="; gpu: {$((core / CORES_PER_GPU))}"
-            echo "rank: $rank: { host: $node; cpu: {$first-$((first + THREADS_PER_CORE - 1))}$gpu }"
-            rank=$((rank + 1))
-        done
-    done
-} >"$resources"
-
-part_of "$run" step --erf_input="$resources" -EOMP_NUM_THREADS=1 --smpiargs="-gpu" \
+part_of "$run" step_on_gpus_and_cores "evolve-$LSB_JOBID.erf" 1 \
     ogg-hpc train "$config" --resume "$run" "${@:3}"

@@ -28,6 +28,34 @@ step_on_gpus() {
         -EOMP_NUM_THREADS="$CORES_PER_GPU" --smpiargs="-gpu" "$@"
 }
 
+# Run a command as one rank on each GPU of the job, with one core, and ranks on the other cores:
+# `step_on_gpus_and_cores FILE.erf CORES COMMAND...`, with so many cores for each of those. All
+# resource sets of one jsrun are alike unless a resource file, FILE.erf, says otherwise.
+step_on_gpus_and_cores() {
+    local resources=$1 cores=$2 rank=0 node gpu core
+    {
+        # Processors are numbered as hardware threads.
+        echo "cpu_index_using: logical"
+        for ((node = 1; node <= nodes; node++)); do
+            for ((gpu = 0; gpu < GPUS_PER_NODE; gpu++)); do
+                core=$((gpu * CORES_PER_GPU))
+                rank_on $((core++)) 1 "; gpu: {$gpu}"
+                for (( ; cores && core + cores <= (gpu + 1) * CORES_PER_GPU; core += cores)); do
+                    rank_on "$core" "$cores" ""
+                done
+            done
+        done
+    } >"$resources"
+    step --erf_input="$resources" -EOMP_NUM_THREADS=1 --smpiargs="-gpu" "${@:3}"
+}
+
+# Add a line of the resource file: `rank_on CORE CORES REST`.
+rank_on() {
+    local first=$(($1 * THREADS_PER_CORE)) end=$((($1 + $2) * THREADS_PER_CORE))
+    echo "rank: $rank: { host: $node; cpu: {$first-$((end - 1))}$3 }"
+    rank=$((rank + 1))
+}
+
 # End the job after one part of a training run, `part_of RUN STEP...`: with 75, by which LSF puts it
 # into the queue again (`#BSUB -Q`), if the step leaves the run unfinished.
 part_of() {

@@ -34,8 +34,5 @@ set -euo pipefail
 config=${1:?CONFIG is missing} run=${2:?RUN is missing}
 source "${OGG_HPC_SITE:-jobscripts/site.sh}"
 source jobscripts/slurm/srun.sh
-train=(ogg-hpc train "$config" --resume "$run" "${@:3}")
 
-part_of "$run" step \
-    --het-group=0 --cpus-per-task="$SLURM_CPUS_PER_TASK_HET_GROUP_0" "${train[@]}" : \
-    --het-group=1 --cpus-per-task="$SLURM_CPUS_PER_TASK_HET_GROUP_1" "${train[@]}"
+part_of "$run" step_on_both ogg-hpc train "$config" --resume "$run" "${@:3}"

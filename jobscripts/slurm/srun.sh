@@ -22,6 +22,12 @@ step() {
         srun --kill-on-bad-exit=1 "$@"
 }
 
+# Run a command as ranks of both parts of a heterogeneous job, which are one MPI world.
+step_on_both() {
+    step --het-group=0 --cpus-per-task="$SLURM_CPUS_PER_TASK_HET_GROUP_0" "$@" : \
+        --het-group=1 --cpus-per-task="$SLURM_CPUS_PER_TASK_HET_GROUP_1" "$@"
+}
+
 # End the job after one part of a training run, `part_of RUN STEP...`: put it into the queue again if
 # the step leaves the run unfinished.
 part_of() {

@@ -163,3 +163,15 @@ def print_json(record: Any) -> None:
     import json
 
     print(json.dumps(record), flush=True)
+
+
+def print_settings(kind: type[Any]) -> None:
+    """Print all settings of a class with their defaults and meanings."""
+    from rich.table import Table
+
+    from ogg_hpc.settings import describe
+
+    table = Table("key", "default", "meaning", box=None)
+    for key, default, text in describe(kind):
+        table.add_row(key, default, text)
+    console().print(table)

@@ -12,9 +12,9 @@ from ogg_hpc.cli.options import (
     add_max_requeues_option,
     add_run_options,
     check_max_requeues,
-    console,
     forget_marker_early,
     print_json,
+    print_settings,
     start_ranks,
 )
 from ogg_hpc.errors import SettingsError
@@ -103,7 +103,7 @@ def _train(args: argparse.Namespace, stop: Callable[[], Signals | None]) -> int:
 
     if args.settings:
         if comm.rank == 0:
-            _print_settings(TrainSettings)
+            print_settings(TrainSettings)
         return 0
 
     from ogg_hpc.training.run import train
@@ -149,14 +149,3 @@ def _settings_and_folder(args: argparse.Namespace) -> tuple[TrainSettings, Path]
         return resume_settings(Path(args.resume), overrides), Path(args.resume)
     presets = ", ".join(preset_names())
     raise SettingsError(f"name a TOML file, a preset ({presets}), or a run to --resume")
-
-
-def _print_settings(kind: type[Any]) -> None:
-    from rich.table import Table
-
-    from ogg_hpc.settings import describe
-
-    table = Table("key", "default", "meaning", box=None)
-    for key, default, text in describe(kind):
-        table.add_row(key, default, text)
-    console().print(table)

@@ -32,6 +32,7 @@ ARGUMENTS = {
     "convert.sh": "'edges 1.txt.gz' 'stores/edges 1.h5' --undirected",
     "embed.sh": "graph.h5 'emb/a b.h5' --method line",
     "evolve.sh": "mvc-evolution runs/evolved",
+    "actors.sh": "cartpole runs/pole",
 }
 
 
@@ -116,8 +117,9 @@ def command_lines(lsf):
             assert job.returncode == 0, job.output + job.stderr
             text += f"{script} {arguments}, {nodes} nodes:\n"
             text += "".join(f"    {step}\n" for step in sorted(job.steps))
-            if nodes == "1" and (lsf.folder / "evolve-4711.erf").exists():
-                text += textwrap.indent((lsf.folder / "evolve-4711.erf").read_text(), "    ")
+            resources = lsf.folder / f"{Path(script).stem}-4711.erf"
+            if nodes == "1" and resources.exists():
+                text += textwrap.indent(resources.read_text(), "    ")
     return text
 
 

@@ -1,19 +1,18 @@
-"""``ogg-hpc actors``: reinforcement learning by actors and learners, one module a subcommand."""
+"""``ogg-hpc actors``: learn from environments that many processes step, one module a command."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ogg_hpc.cli.actors import controller
+from ogg_hpc.cli.actors import controller, evaluate
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the subcommand to an argparse subparsers object."""
-    actors = subparsers.add_parser(
-        "actors",
-        help="reinforcement learning by actors and learners",
-        description="Reinforcement learning by actors and learners.",
+    about = "learn from environments that many processes step: actors and learners"
+    parser = subparsers.add_parser(
+        "actors", help=about, description=about[0].upper() + about[1:] + "."
     )
-    commands = actors.add_subparsers(metavar="COMMAND", required=True)
-    for command in (controller,):
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for command in (controller, evaluate):
         command.add_parser(commands)
