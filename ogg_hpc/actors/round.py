@@ -160,10 +160,11 @@ class Round:
         self._slots[slot] = _Slot(weight, last=slot in self._left)
 
     def leave(self, slot: int) -> None:
-        """Give to others what a slot has not delivered."""
-        gone = self._slots.pop(slot)
-        self._unassigned += gone.granted + gone.owed
-        self._left.add(slot)
+        """Give to others what a slot has not delivered; nothing, if it is not there."""
+        gone = self._slots.pop(slot, None)
+        if gone is not None:
+            self._unassigned += gone.granted + gone.owed
+            self._left.add(slot)
 
     def granted(self, slot: int) -> int:
         """Return how many steps a slot may deliver: 0 for one that is idle, or not there."""

@@ -59,6 +59,16 @@ class Transport(Protocol):
         """
         ...
 
-    def close(self) -> None:
-        """Give back what the way has taken; hosts that still listen hear that it has ended."""
+    def drop(self, host: int, reason: str) -> None:
+        """Refuse a host, which is told the reason; nothing more is heard of it."""
+        ...
+
+    def close(self, finished: bool = True) -> None:
+        """End the way, and the hosts with it.
+
+        Parameters
+        ----------
+        finished
+            Whether the run is; if not, hosts from outside the job may look for it again.
+        """
         ...

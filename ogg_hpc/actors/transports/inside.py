@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from ogg_hpc.actors.message import Message, encode
+
 
 class NearHost(Protocol):
     """What is asked of a host that is an object of this process; see `ogg_hpc.actors.host`."""
@@ -49,6 +51,10 @@ class InsideTransport:
         first, self._first = self._first, []
         return [(0, data) for data in first or self._host.poll(seconds)]
 
-    def close(self) -> None:
+    def drop(self, host: int, reason: str) -> None:
+        """See `Transport.drop`."""
+        self._host.handle(encode(Message("refuse", {"reason": reason})))
+
+    def close(self, finished: bool = True) -> None:
         """See `Transport.close`."""
         self._host.close()

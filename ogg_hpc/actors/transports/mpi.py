@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
+from ogg_hpc.actors.message import Message, encode
 from ogg_hpc.actors.transports.inside import NearHost
 from ogg_hpc.runtime.mailbox import Mailbox
 
@@ -37,7 +38,11 @@ class MPITransport:
         """See `Transport.poll`."""
         return [(rank, data) for rank, data in self._mailbox.arrived(seconds)]
 
-    def close(self) -> None:
+    def drop(self, host: int, reason: str) -> None:
+        """See `Transport.drop`."""
+        self._mailbox.post(host, encode(Message("refuse", {"reason": reason})))
+
+    def close(self, finished: bool = True) -> None:
         """See `Transport.close`."""
         for rank in self._ranks:
             self._mailbox.post(rank, _END)
