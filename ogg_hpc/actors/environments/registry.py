@@ -15,6 +15,7 @@ Environment = gymnasium.Env[Any, Any]
 
 # Imported when they are asked for, because of the libraries that they need.
 ENVIRONMENTS = {
+    "graph-problem": "ogg_hpc.actors.environments.graph_problem:GraphProblem",
     "molecules": "ogg_hpc.actors.environments.molecules.environment:MoleculeEnvironment",
     "synthetic": "ogg_hpc.actors.environments.synthetic:Synthetic",
 }
