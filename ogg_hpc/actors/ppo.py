@@ -197,7 +197,9 @@ class PPO:
                 limit = self._settings.value_clip
                 near = batch.value + (found.value - batch.value).clamp(-limit, limit)
                 error = torch.maximum(error, (near - batch.target) ** 2)
-            loss = self._settings.value_weight * error - gain - entropy_weight * found.entropy
+            loss = self._settings.value_weight * error - gain
+            if entropy_weight:
+                loss = loss - entropy_weight * found.entropy
             loss.sum().backward()  # type: ignore[no-untyped-call]
             with torch.no_grad():
                 # A divergence whose every term is positive (Schulman, "Approximating KL", 2020).

@@ -54,7 +54,7 @@ class TrainableHead(torch.nn.Module):
         return log_probability, entropy
 
     def _log_probabilities(self, numbers: torch.Tensor, observations: Tensors) -> torch.Tensor:
-        logits = self._outcomes(numbers[:, : self._head.logits])
+        logits = self._outcomes(numbers[:, : self._head.logits] if self._head.reals else numbers)
         if self._head.masked:
             allowed = self._outcomes(observations[MASK]) != 0
             logits = torch.where(allowed & self._possible, logits, float(NEVER))

@@ -41,7 +41,7 @@ class TrainableMLP(TrainableNetwork):
         features = parts[0] if len(parts) == 1 else torch.cat(parts, 1)
         numbers = self._forward(self.policy, features)
         logs, entropy = self._head.evaluate(numbers, self.log_deviation, observations, actions)
-        return Evaluated(logs, entropy, self._forward(self.value, features)[:, 0])
+        return Evaluated(logs, entropy, self._forward(self.value, features).squeeze(1))
 
     def _forward(self, layers: torch.nn.ModuleList, features: torch.Tensor) -> torch.Tensor:
         *hidden, last = layers
