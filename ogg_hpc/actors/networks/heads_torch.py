@@ -42,7 +42,7 @@ class TrainableHead(torch.nn.Module):
         if self._head.choices:
             logs = self._log_probabilities(numbers, observations)
             choices = _joined(self._head.choice_leaves, actions)
-            log_probability = logs.gather(-1, choices.unsqueeze(-1)).sum((1, 2))
+            log_probability = logs.gather(-1, choices.long().unsqueeze(-1)).sum((1, 2))
             entropy = -(logs.exp() * logs).sum((1, 2))
         if self._head.reals:
             assert log_deviation is not None
