@@ -19,9 +19,9 @@ class Scripted(gymnasium.Env):
     observation_space = gymnasium.spaces.Box(-1.0, 1.0, (2,), np.float32)
     action_space = gymnasium.spaces.Discrete(2)
 
-    def __init__(self, folder, seconds=0.0, fault="", lifetime=-1):
+    def __init__(self, folder, seconds=0.0, fault="", lifetime=-1, apart=False):
         self.folder, self.seconds, self.slot = folder, seconds, 0
-        self.lifetime = lifetime
+        self.lifetime, self.apart = lifetime, apart
         self._obey(fault)
 
     def reset(self, *, seed=None, options=None):
@@ -53,9 +53,14 @@ class Scripted(gymnasium.Env):
             os._exit(int(argument))
         if order == "signal":
             os.kill(os.getpid(), int(argument))
+        if order == "mpi":  # as a simulator may
+            from mpi4py import MPI
+
+            if MPI.COMM_WORLD.Get_size() != 1:
+                raise RuntimeError("this is no process of its own")
         if order == "spawn":  # a simulator of its own, which does not end by itself
             os.remove(path)
-            child = subprocess.Popen(["sleep", "1000"])
+            child = subprocess.Popen(["sleep", "1000"], start_new_session=self.apart)
             with open(argument, "w") as file:
                 file.write(str(child.pid))
         if order == "tell":  # what it has inherited

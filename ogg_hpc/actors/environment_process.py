@@ -104,13 +104,11 @@ class EnvironmentProcess:
         """Take in what the host has said by now."""
         for data in self._channel.receive():
             message = decode(data)
-            if message.kind == "cut":
+            if message.kind in ("cut", "finish"):
                 for order in (self._order, *self._orders):
-                    order.cut |= _is_of(order.message, message)
-            else:
+                    order.cut |= message.kind == "finish" or _is_of(order.message, message)
+            if message.kind != "cut":
                 self._orders.append(_Order(message))
-                # Of nobody's use any more.
-                self._order.cut |= message.kind == "finish"
         if self._channel.ended:
             os._exit(1)
 

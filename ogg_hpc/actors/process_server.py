@@ -4,7 +4,8 @@ It has imported what they need, so that a new one starts within milliseconds and
 memory of all modules. It has neither threads nor anything of MPI, so it may fork; a rank may not.
 One JSON object a packet: ``{"import": [modules]}``, ``{"start": number}`` with one end of a socket
 pair, ``{"kill": number}``; it answers ``{"ended": number, "status": code}``, minus the signal's
-number if there was one. It ends with its host, and with it all its children and theirs.
+number if there was one. It ends with its host, and with it all its children and all that these
+have started, in whichever group or session.
 """
 
 from __future__ import annotations
@@ -20,13 +21,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from ogg_hpc.actors.environment_process import EnvironmentProcess
 
 PACKET = 4096  # bytes
 _LOOK = 1000  # milliseconds between looks whether the host is still there
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
 class ProcessServer:
@@ -44,6 +46,8 @@ class ProcessServer:
         self._control = control
         self._host = host
         self._numbers: dict[int, int] = {}  # by process id
+        # Whoever loses its parent becomes a child of this process, so that none is out of reach.
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
         # A signal's number is written here, so that the death of a child ends a wait.
         self._woken, self._wake = os.pipe()
         os.set_blocking(self._wake, False)
@@ -67,8 +71,12 @@ class ProcessServer:
                 connection = self._obey(json.loads(packet), descriptors)
                 if connection is not None:
                     return connection
-        for pid in self._numbers:
-            _kill_group(pid)
+        while children := self._children():
+            for pid in children:
+                _kill_group(pid)
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                self._numbers.pop(pid, None)
         os._exit(0)
 
     def _obey(self, order: dict[str, Any], descriptors: Sequence[int]) -> socket.socket | None:
@@ -105,17 +113,24 @@ class ProcessServer:
         return connection
 
     def _reap(self) -> None:
-        while self._numbers:
-            found = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if found is None:
-                return
-            # Before its number is free: what it has started itself goes with it.
-            _kill_group(found.si_pid)
-            _, status = os.waitpid(found.si_pid, 0)
-            number = self._numbers.pop(found.si_pid)
-            told = {"ended": number, "status": os.waitstatus_to_exitcode(status)}
-            with suppress(OSError):  # the host is going
-                self._control.send(json.dumps(told).encode())
+        with suppress(ChildProcessError):  # there is none
+            while found := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                number = self._numbers.pop(found.si_pid, None)
+                if number is not None:  # before its id is free: what it has started goes with it
+                    _kill_group(found.si_pid)
+                _, status = os.waitpid(found.si_pid, 0)
+                if number is not None:
+                    self._tell(number, os.waitstatus_to_exitcode(status))
+
+    def _tell(self, number: int, status: int) -> None:
+        with suppress(OSError):  # the host is going
+            self._control.send(json.dumps({"ended": number, "status": status}).encode())
+
+    def _children(self) -> list[int]:
+        try:
+            return [int(pid) for pid in Path("/proc/thread-self/children").read_text().split()]
+        except FileNotFoundError:  # a kernel without this list
+            return list(self._numbers)
 
 
 def _kill_group(pid: int) -> None:
