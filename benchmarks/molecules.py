@@ -19,13 +19,14 @@ import numpy as np
 from common import write_record
 from rdkit import Chem
 
-from ogg_hpc.actors.environments.molecules import environment, scores, strain
+from ogg_hpc.actors.environments.molecules import environment, oracle, scores
 from ogg_hpc.actors.environments.molecules.random_policy import random_action
 
 REWARDS = {
     "qed": {"reward": "qed"},
     "plogp": {"reward": "plogp"},
-    "qed, steric filter": {"reward": "qed", "steric_filter": True},
+    "qed, filter zinc": {"reward": "qed", "filters": ["zinc"]},
+    "qed, filter steric": {"reward": "qed", "filters": ["steric"]},
 }
 EPISODES_WITH_FILTER = 100
 LEAST_ATOMS = (1, 12)
@@ -38,9 +39,10 @@ def main():
     parser.add_argument("--output", type=Path, default=Path(__file__).with_suffix(".json"))
     args = parser.parse_args()
     results = {"episodes": args.episodes, "stop": args.stop, "cost": {}, "random": {}}
+    seconds_in_rdkit = watch_rdkit()
     for name, options in REWARDS.items():
         count = min(args.episodes, EPISODES_WITH_FILTER if "steric" in name else args.episodes)
-        results["cost"][name] = cost(options, count, args.stop)
+        results["cost"][name] = cost(options, count, args.stop, seconds_in_rdkit)
         print(name, json.dumps(results["cost"][name], indent=1), flush=True)
     for least in LEAST_ATOMS:
         name = f"min_atoms = {least}"
@@ -49,49 +51,45 @@ def main():
     write_record(args.output, results)
 
 
-class Stopwatch:
-    """Adds up the processor time of some functions, by name."""
+def watch_rdkit():
+    """Let all that calls RDKit add up its processor time from now on, and return the seconds."""
+    seconds = Counter()
 
-    def __init__(self):
-        self.seconds = Counter()
-
-    def around(self, module, function, name):
-        """Time a function that a module calls by its name there."""
-        work = getattr(module, function)
-
-        def timed(*arguments):
+    def timed(work, name):
+        def with_time(*arguments):
             start = time.process_time()
             result = work(*arguments)
-            self.seconds[name] += time.process_time() - start
+            seconds[name] += time.process_time() - start
             return result
 
-        setattr(module, function, timed)
-        return module, function, work
+        return with_time
+
+    for module, function, name in (
+        (environment, "molecule_of", "molecule"),
+        (environment, "smiles_of", "smiles"),
+        (scores, "qed", "reward"),
+        (scores, "penalised_log_p", "reward"),
+    ):
+        setattr(module, function, timed(getattr(module, function), name))
+    make_filters = oracle.make_filters
+    oracle.make_filters = lambda names: {
+        name: timed(refuses, "filter") for name, refuses in make_filters(names).items()
+    }
+    return seconds
 
 
-def cost(options, episodes, stop):
+def cost(options, episodes, stop, seconds_in_rdkit):
     """Return what steps cost with a reward."""
     played = environment.MoleculeEnvironment(**options)
     list(episodes_of(played, 2, stop))  # tables are loaded by the first molecules
-    watch = Stopwatch()
-    replaced = [
-        watch.around(environment, "molecule_of", "molecule"),
-        watch.around(environment, "smiles_of", "smiles"),
-        watch.around(scores, "qed", "reward"),
-        watch.around(scores, "penalised_log_p", "reward"),
-        watch.around(strain, "angle_strain", "strain"),
-    ]
-    try:
-        resets, ordinary, last = [], [], []
-        for _, seconds in episodes_of(played, episodes, stop):
-            resets.append(seconds[0])
-            ordinary += seconds[1:-1]
-            last.append(seconds[-1])
-    finally:
-        for module, function, work in replaced:
-            setattr(module, function, work)
+    seconds_in_rdkit.clear()
+    resets, ordinary, last = [], [], []
+    for _, seconds in episodes_of(played, episodes, stop):
+        resets.append(seconds[0])
+        ordinary += seconds[1:-1]
+        last.append(seconds[-1])
     steps = len(ordinary) + len(last)
-    total, rdkit = sum(resets + ordinary + last), sum(watch.seconds.values())
+    total, rdkit = sum(resets + ordinary + last), sum(seconds_in_rdkit.values())
     return {
         "episodes": episodes,
         "steps": steps,
@@ -100,7 +98,7 @@ def cost(options, episodes, stop):
         "rdkit_share": rdkit / total,
         "microseconds_a_step": {
             "environment": 1e6 * (total - rdkit) / steps,
-            **{f"rdkit {name}": 1e6 * spent / steps for name, spent in watch.seconds.items()},
+            **{f"rdkit {name}": 1e6 * spent / steps for name, spent in seconds_in_rdkit.items()},
         },
         "reset_microseconds": quantiles(resets, 1e6),
         "ordinary_step_microseconds": quantiles(ordinary, 1e6),
@@ -112,9 +110,10 @@ def episodes_of(played, episodes, stop):
     """Yield what each episode tells, and the processor seconds of its reset and of each step."""
     generator = np.random.default_rng(0)
     ends = int(played.action_space.nvec[1])
-    for seed in range(episodes):
+    played.reset(seed=0)
+    for _ in range(episodes):
         start = time.process_time()
-        observation, _ = played.reset(seed=seed)
+        observation, _ = played.reset()
         seconds, terminated = [time.process_time() - start], False
         while not terminated:
             action = random_action(observation, ends, generator, stop)

@@ -37,6 +37,8 @@ class MoleculeEnvironment(gymnasium.Env[Observation, NDArray[np.integer[Any]]]):
         Whether the agent stopped, so that the molecule is finished.
     ``score``, ``parts``
         Its worth and what that is made of; None and empty for one that is not finished.
+    ``refused_by``
+        The filter that refused it; empty without one.
     ``invalid``
         Actions of the episode that were not allowed.
     ``oracle_calls``, ``molecules``, ``distinct``
@@ -121,6 +123,7 @@ class MoleculeEnvironment(gymnasium.Env[Observation, NDArray[np.integer[Any]]]):
             "stopped": stopped,
             "score": score.value if score else None,
             "parts": dict(score.parts) if score else {},
+            "refused_by": score.refused_by if score else "",
             "invalid": self._invalid,
             "oracle_calls": self._oracle.calls,
             "molecules": self._oracle.molecules,

@@ -7,6 +7,7 @@ from collections import OrderedDict
 
 from rdkit import Chem
 
+from ogg_hpc.actors.environments.molecules.filters import make_filters
 from ogg_hpc.actors.environments.molecules.rewards import Score, make_reward
 from ogg_hpc.actors.environments.molecules.settings import MoleculeSettings
 from ogg_hpc.actors.environments.molecules.starts import Start
@@ -31,6 +32,7 @@ class Oracle:
         self.molecules = 0
         self.distinct = 0
         self._settings = settings
+        self._filters = make_filters(settings.filters)
         self._reward = make_reward(settings)
         self._known: OrderedDict[tuple[str, str], Score] = OrderedDict()
 
@@ -61,11 +63,9 @@ class Oracle:
         return self._known[key]
 
     def _work_out(self, molecule: Chem.Mol, smiles: str, start: Start) -> Score:
-        if self._settings.steric_filter:
-            from ogg_hpc.actors.environments.molecules.strain import is_strained
-
-            if is_strained(molecule):
-                return Score(self._settings.filtered_reward, {"strained": 1.0})
+        for name, refuses in self._filters.items():
+            if refuses(molecule):
+                return Score(self._settings.refused_reward, {}, refused_by=name)
         self.calls += 1
         score = self._reward.score(molecule, start.molecule)
         if not isinstance(score, Score) or not math.isfinite(score.value):

@@ -15,8 +15,6 @@ def random_action(
 ) -> NDArray[np.int64]:
     """Return an action that the masks of an observation allow.
 
-    First atom, far end and order are drawn evenly among what is allowed, one after the other.
-
     Parameters
     ----------
     observation
@@ -32,9 +30,23 @@ def random_action(
     if not may_go_on or (may_stop and generator.random() < stop):
         return np.array([0, 0, 0, 1])
     orders = largest_orders(observation["action_mask"], ends)
+    first, second, order = random_bond(orders, generator)
+    return np.array([first, second, order - 1, 0])
+
+
+def random_bond(orders: NDArray[np.uint8], generator: np.random.Generator) -> tuple[int, int, int]:
+    """Return first atom, far end and order of a bond, drawn evenly one after the other.
+
+    Parameters
+    ----------
+    orders
+        (N, A) largest orders, as `MolecularGraph.largest_orders` gives them; not all 0.
+    generator
+        Source of randomness.
+    """
     first = _draw(orders.any(axis=1), generator)
     second = _draw(orders[first], generator)
-    return np.array([first, second, generator.integers(orders[first, second]), 0])
+    return first, second, int(generator.integers(orders[first, second])) + 1
 
 
 def _draw(allowed: ArrayLike, generator: np.random.Generator) -> int:

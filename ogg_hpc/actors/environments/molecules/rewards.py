@@ -27,10 +27,13 @@ class Score:
         The reward; finite.
     parts : dict of str to float
         What it is made of, for the record.
+    refused_by : str
+        The filter that refused it, so that the reward was not worked out; empty without one.
     """
 
     value: float
     parts: dict[str, float]
+    refused_by: str = ""
 
 
 class Reward(ABC):

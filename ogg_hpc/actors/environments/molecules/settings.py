@@ -10,6 +10,7 @@ from ogg_hpc.actors.environments.molecules.kinds import KINDS
 from ogg_hpc.settings import misfit, setting
 
 REWARDS = ("qed", "plogp", "similarity")
+FILTERS = ("steric", "zinc", "brenk", "nih", "pains")
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,21 @@ class MoleculeSettings:
     max_steps: int = setting(128, "steps after which an episode is truncated")
     step_reward: float = setting(0.0, "reward of each bond that is added")
     invalid_penalty: float = setting(0.05, "what an action that is not allowed costs")
-    steric_filter: bool = setting(
-        False, "refuse molecules that are strained in three dimensions, which takes 0.1 s each"
+    filters: tuple[str, ...] = setting(
+        (),
+        "what a molecule has to pass: steric (no strain in three dimensions, which takes up to "
+        "0.1 s), or catalogues of unwanted groups: zinc, brenk, nih, pains",
     )
-    filtered_reward: float = setting(-1.0, "reward of a molecule that the steric filter refuses")
+    refused_reward: float = setting(-1.0, "reward of a molecule that a filter refuses")
 
     def __post_init__(self) -> None:
         if self.reward not in REWARDS and ".py:" not in self.reward:
             known = ", ".join(REWARDS)
             raise misfit("reward", f"reward is {known} or FILE.py:CLASS, not {self.reward!r}")
         self._check_kinds()
+        for name in self.filters:
+            if name not in FILTERS:
+                raise misfit("filters", f"filters are {', '.join(FILTERS)}, not {name!r}")
         for name, least, most in (
             ("max_atoms", 2, 127),  # atoms are numbered by signed bytes
             ("min_atoms", 1, self.max_atoms),
@@ -59,7 +65,7 @@ class MoleculeSettings:
             if not least <= value <= most:
                 bounds = f"from {least} to {most}" if most < math.inf else f"at least {least}"
                 raise misfit(name, f"{name} must be {bounds}; it is {value}")
-        for name in ("step_reward", "invalid_penalty", "filtered_reward"):
+        for name in ("step_reward", "invalid_penalty", "refused_reward"):
             if not math.isfinite(getattr(self, name)):
                 raise misfit(name, f"{name} must be finite")
         if self.invalid_penalty < 0:

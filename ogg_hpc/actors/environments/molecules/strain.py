@@ -15,7 +15,7 @@ def angle_strain(molecule: Chem.Mol) -> float | None:
     """Return the mean energy of bending of the angles of a molecule at rest, in kcal/mol.
 
     The molecule is embedded in three dimensions with its hydrogens and relaxed with the force
-    field MMFF94. This takes some 0.1 s.
+    field MMFF94. This takes up to 0.1 s.
 
     Returns
     -------

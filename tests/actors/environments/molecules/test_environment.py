@@ -54,7 +54,7 @@ def environment():
     [
         {},
         {"reward": "plogp", "min_atoms": 5, "step_reward": 0.1},
-        {"reward": "similarity", "start": "c1ccccc1C(=O)[O-]", "steric_filter": True},
+        {"reward": "similarity", "start": "c1ccccc1C(=O)[O-]", "filters": ["steric", "zinc"]},
         {"kinds": ["C"], "max_atoms": 2, "max_rings": 0},
         {"kinds": list(KINDS), "max_atoms": 127},
     ],

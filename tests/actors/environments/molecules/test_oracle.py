@@ -40,15 +40,14 @@ def test_memory_is_bounded_and_keeps_what_was_asked_for_last(monkeypatch):
     assert oracle.calls == 4
 
 
-def test_what_is_strained_costs_no_call(monkeypatch):
-    monkeypatch.setattr(
-        "ogg_hpc.actors.environments.molecules.strain.is_strained",
-        lambda molecule: molecule.GetNumAtoms() == 3,
-    )
-    oracle = Oracle(MoleculeSettings(steric_filter=True, filtered_reward=-2.0))
-    assert ask(oracle, "CCO").value == -2.0
-    assert ask(oracle, "CCCO").value > 0
-    assert (oracle.molecules, oracle.distinct, oracle.calls) == (2, 2, 1)
+def test_what_a_filter_refuses_costs_no_call():
+    oracle = Oracle(MoleculeSettings(filters=("zinc", "steric"), refused_reward=-2.0))
+    refused, strained, passed = (ask(oracle, smiles) for smiles in ("CCSF", "C1=C=CC1", "CCO"))
+    assert (refused.value, refused.refused_by) == (-2.0, "zinc")
+    assert (strained.value, strained.refused_by) == (-2.0, "steric")
+    assert passed.value > 0
+    assert passed.refused_by == ""
+    assert (oracle.molecules, oracle.distinct, oracle.calls) == (3, 3, 1)
 
 
 @pytest.mark.parametrize("returned", ["Score(float('nan'), {})", "0.5"])

@@ -28,6 +28,10 @@ from ogg_hpc.settings import build
         ({"max_steps": 1}, "max_steps must be at least 2; it is 1"),
         ({"invalid_penalty": -0.1}, "invalid_penalty must not be negative"),
         ({"step_reward": float("nan")}, "step_reward must be finite"),
+        (
+            {"filters": ["steric", "zink"]},
+            "filters are steric, zinc, brenk, nih, pains, not 'zink'",
+        ),
         ({"max_atom": 20}, "unknown key max_atom; did you mean max_atoms"),
         ({"max_atoms": "many"}, "max_atoms must be an integer"),
     ],
