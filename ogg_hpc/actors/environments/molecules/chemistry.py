@@ -92,5 +92,7 @@ def _kind(atom: Chem.Atom, settings: MoleculeSettings) -> int:
     name = _NAMES.get((atom.GetSymbol(), atom.GetFormalCharge()))
     if name in settings.kinds:
         return settings.kinds.index(name)
-    text = name or f"{atom.GetSymbol()} of charge {atom.GetFormalCharge():+d}"
+    text = name or atom.GetSymbol()
+    if not name and atom.GetFormalCharge():
+        text = f"{text} of charge {atom.GetFormalCharge():+d}"
     raise ValueError(f"has an atom {text}; kinds are {', '.join(settings.kinds)}")

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from rdkit import Chem
 
@@ -8,6 +10,7 @@ from ogg_hpc.actors.environments.molecules.rewards import make_reward
 from ogg_hpc.actors.environments.molecules.settings import MoleculeSettings
 from ogg_hpc.errors import SettingsError
 
+EXAMPLES = Path(__file__).parents[4] / "examples"
 METHANE, ANILINE, TOLUENE = (Chem.MolFromSmiles(each) for each in ("C", "Nc1ccccc1", "Cc1ccccc1"))
 OWN = """
 from ogg_hpc.actors.environments.molecules.rewards import Reward, Score
@@ -63,6 +66,16 @@ def test_a_reward_of_ones_own(tmp_path):
         reward(f"{file}:Nothing")
     with pytest.raises(SettingsError, match="no such file"):
         reward(f"{tmp_path}/none.py:Carbons")
+
+
+def test_the_example_rewards_the_log_p_that_is_asked_for():
+    name = f"{EXAMPLES / 'molecule_reward.py'}:Soluble"
+    wanted = scores.log_p(TOLUENE)
+    assert reward(name, log_p=wanted).score(TOLUENE, METHANE).value == scores.qed(TOLUENE)
+    away = reward(name, log_p=wanted + 2, weight=0.1).score(TOLUENE, METHANE)
+    assert away.value == pytest.approx(scores.qed(TOLUENE) - 0.2)
+    with pytest.raises(SettingsError, match=r"reward_options.log_p must be a number"):
+        reward(name, log_p="low")
 
 
 @pytest.mark.parametrize(
