@@ -9,7 +9,6 @@ import socket
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from itertools import pairwise
 from types import TracebackType
 from typing import Any, Self
@@ -27,6 +26,7 @@ from ogg_hpc.actors.message import (
 from ogg_hpc.actors.processes import Processes
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.errors import SettingsError
+from ogg_hpc.runtime.package_version import package_version
 
 START_LIMIT = 60.0  # seconds that a process may take to make its environments
 _LOSSES_IN_A_ROW = 3
@@ -104,7 +104,7 @@ class Host:
         """Return what the learner is told first, after each connection."""
         fields = {
             "protocol": PROTOCOL,
-            "package": version("ogg-hpc"),
+            "package": package_version(),
             "host": socket.gethostname(),
             "pid": os.getpid(),
             "capacity": self.capacity,
@@ -162,15 +162,29 @@ class Host:
                 messages, self._outgoing = self._outgoing, []
                 return messages
 
-    def close(self) -> None:
-        """End all processes: asked to at first, then killed; nothing is left of them."""
+    def leave(self, seconds: float) -> list[bytes]:
+        """End all processes; return what is left to say to the learner, ``goodbye`` at last.
+
+        Parameters
+        ----------
+        seconds
+            How long they have to answer, after their next step, and to close their environments;
+            then they are killed.
+        """
         self.finished = True
         for member in self._members:
             member.channel.send(encode(Message("finish")))
-        end = time.monotonic() + _FAREWELL
+        end = time.monotonic() + seconds
         while self._members and time.monotonic() < end:
             self._look(max(0.0, end - time.monotonic()))
         self._kill_all()
+        self._say("goodbye", {})
+        messages, self._outgoing = self._outgoing, []
+        return messages
+
+    def close(self) -> None:
+        """End all processes: asked to at first, then killed; nothing is left of them."""
+        self.leave(_FAREWELL)
         self._processes.close()
 
     def _begin(self, welcome: Message) -> None:

@@ -124,6 +124,21 @@ def test_a_cut_of_another_round_or_slot_changes_nothing(start):
     assert all(fragment.complete for fragment in learner.fragments(2).values())
 
 
+def test_a_host_that_leaves_lets_its_slots_answer_and_says_goodbye(start, host):
+    learner = start(slots=4, seconds=0.05)
+    learner.until_ready()
+    learner.grant({0: 1000})
+    learner.grant({1: 1000, 2: 1000})
+    learner.until(lambda come: any(m.kind == "progress" for m in come))
+    messages = [decode(data) for data in host.leave(LIMIT)]
+    assert [m.kind for m in messages].count("goodbye") == 1
+    assert messages[-1].kind == "goodbye"
+    fragments = [m for m in messages if m.kind == "fragment"]
+    assert {m.integer("slot") for m in fragments} == {0, 1, 2}
+    assert not any(m.flag("complete") for m in fragments)
+    assert host.finished
+
+
 def test_progress_comes_from_the_step_loop(start):
     learner = start(seconds=0.15, lease=0.8)
     learner.grant(20)

@@ -4,10 +4,13 @@ import sys
 
 import pytest
 
-HEAVY = ("torch", "scipy", "numba", "h5py", "mpi4py", "cupy", "networkx")
+HEAVY = (
+    *("torch", "scipy", "numba", "h5py", "mpi4py", "cupy", "networkx"),
+    *("cryptography", "grpc", "gymnasium", "safetensors"),
+)
 COMMANDS = (
     *("info", "data", "solve", "verify", "train", "evaluate"),
-    *("embed", "embed-eval", "embed-export", "scale"),
+    *("embed", "embed-eval", "embed-export", "actors", "scale"),
 )
 
 
@@ -55,7 +58,7 @@ def test_every_command_explains_itself(ogg, command):
     assert (code, err) == (0, "")
     assert out.startswith(f"usage: ogg-hpc {command} ")
     # Some have subcommands of their own.
-    assert "xample" in out or command in ("data", "embed-eval")
+    assert "xample" in out or command in ("data", "embed-eval", "actors")
 
 
 @pytest.mark.parametrize("command", ["info", "solve", "train", "evaluate", "embed"])

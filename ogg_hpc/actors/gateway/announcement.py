@@ -20,22 +20,28 @@ class Announcement:
 
     Attributes
     ----------
+    node : str
+        The controller's node.
     address : str
-        ``HOST:PORT``, as hosts on other nodes reach it.
+        ``HOST:PORT``, as hosts reach it.
     token_file : str
         The file that holds the secret.
     certificate : str
         The file with the certificate by which hosts know the controller; empty without TLS.
-    run, schema, protocol, package
-        Of the run.
+    schema : str
+        Digest of the schema of the run's environment; empty if it is not known yet.
+    protocol : int
+        Version of the messages.
+    package : str
+        Version of ``ogg-hpc``.
     finished : bool
         Whether the run needs no hosts any more.
     """
 
+    node: str
     address: str
     token_file: str
     certificate: str
-    run: str
     schema: str
     protocol: int
     package: str

@@ -11,9 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.actors.gateway.tokens import write_private
 from ogg_hpc.errors import InputError, MissingExtraError
-from ogg_hpc.runtime.files import write_whole, writing
+from ogg_hpc.runtime.files import write_whole
+from ogg_hpc.runtime.private_files import write_private
 
 _LIFE = datetime.timedelta(days=365)
 _SKEW = datetime.timedelta(days=1)  # by which the clocks of two machines may differ
@@ -43,9 +43,7 @@ def own_certificate(folder: Path, name: str, also: Iterable[str] = ()) -> tuple[
     names = sorted({*local_names(), *also})
     if not _suits(certificate, key, names):
         certificate_bytes, key_bytes = _self_signed(names)
-        with writing(key):
-            folder.mkdir(parents=True, exist_ok=True)
-            write_private(key, key_bytes)
+        write_private(key, key_bytes)
         with write_whole(certificate) as temporary:
             temporary.write_bytes(certificate_bytes)
     return certificate, key

@@ -6,7 +6,6 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
@@ -73,6 +72,8 @@ class Connection:
         How the connection has ended, if it has.
     reason : str
         Why, for people.
+    heard : bool
+        Whether the controller has let this host in.
 
     Raises
     ------
@@ -87,7 +88,8 @@ class Connection:
         self._target = target
         self._lease = lease
         self._arrived: list[bytes] = []
-        self._heard = self._shown = time.monotonic()
+        self.heard = False
+        self._heard_at = self._shown = time.monotonic()
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._loop = asyncio.new_event_loop()
         self._outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
@@ -160,35 +162,35 @@ class Connection:
         try:
             metadata = ((AUTHORIZATION, f"Bearer {target.token}"),)
             call = channel.stream_stream(PATH)(metadata=metadata)
-            tasks = [asyncio.create_task(each) for each in (self._read(call), self._write(call))]
+            reading = asyncio.create_task(self._read(call))
+            writing = asyncio.create_task(self._write(call))
             try:
-                return await self._until_the_end(call, tasks)
+                return await self._until_the_end(call, reading)
             finally:
-                for task in tasks:
+                for task in (reading, writing):
                     task.cancel()
-                await asyncio.gather(*tasks, return_exceptions=True)
+                await asyncio.gather(reading, writing, return_exceptions=True)
                 call.cancel()
         finally:
             await channel.close()
 
-    async def _until_the_end(
-        self, call: Any, tasks: Sequence[asyncio.Task[None]]
-    ) -> tuple[End, str]:
+    async def _until_the_end(self, call: Any, reading: asyncio.Task[str | None]) -> tuple[End, str]:
         closed = asyncio.create_task(self._closed.wait())
         try:
             while True:
                 pause = self._lease / _BEATS
                 started = time.monotonic()
-                waited_for = (tasks[0], closed)
+                waited_for = (reading, closed)
                 await asyncio.wait(waited_for, timeout=pause, return_when=asyncio.FIRST_COMPLETED)
                 if closed.done():
                     return End.LOST, "closed by this side"
-                if tasks[0].done():
-                    return await self._judge(call)
+                if reading.done():
+                    malformed = reading.result()
+                    return (End.LOST, malformed) if malformed else await self._judge(call)
                 now = time.monotonic()
                 if now - started > 2 * pause:
-                    self._heard += now - started  # this process itself stood still
-                if now - self._heard > self._lease:
+                    self._heard_at += now - started  # this process itself stood still
+                if now - self._heard_at > self._lease:
                     address = self._target.address
                     return End.LOST, f"no sign of life from {address} within {self._lease:g} s"
         finally:
@@ -206,21 +208,22 @@ class Connection:
             )
         return (End.REFUSED if code in _REFUSALS else End.LOST), details or code
 
-    async def _read(self, call: Any) -> None:
+    async def _read(self, call: Any) -> str | None:
+        """Take what comes; return what is wrong with it, or None at the end."""
         assembly = Assembly()
         while True:
             try:
                 frame = await call.read()
             except (self._grpc.RpcError, asyncio.InvalidStateError):
-                return
+                return None
             if frame is self._grpc.aio.EOF:
-                return
-            self._heard = time.monotonic()
+                return None
+            self.heard = True
+            self._heard_at = time.monotonic()
             try:
                 message = assembly.add(frame)
             except MalformedFrameError as error:
-                self._malformed = str(error)
-                return
+                return f"{self._target.address} has sent {error}"
             if message is not None:
                 self._arrived.append(message)
                 self._alert()

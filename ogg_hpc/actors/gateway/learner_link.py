@@ -17,7 +17,7 @@ class LearnerLink:
     Attributes
     ----------
     about : dict
-        What the learner is: ``run`` and ``schema``.
+        What the learner is: the digest of its ``schema``.
     load : int
         Environments of the hosts that it has been given.
     finished : bool

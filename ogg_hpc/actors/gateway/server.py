@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ogg_hpc.actors.gateway.addresses import Address
-from ogg_hpc.actors.gateway.announcement import Announcement, write_announcement
+from ogg_hpc.actors.gateway.announcement import Announcement, node_name, write_announcement
 from ogg_hpc.actors.gateway.grpc_settings import (
     AUTHORIZATION,
     METHOD,
@@ -160,7 +160,7 @@ class _Controller:
             learners = [each for each in self._learners.values() if not each.finished]
             if complete and learners:
                 break
-            if complete and self._learners:
+            if self._finished():
                 raise SessionError("OK", "the run is finished")
             await self._learners_changed.wait()
         learner = min(learners, key=lambda each: each.load)
@@ -224,10 +224,10 @@ class _Controller:
         options = self._options
         host = socket.gethostname() if self._address.any else self._address.host
         announcement = Announcement(
+            node=node_name(),
             address=str(self._address._replace(host=host)),
             token_file=str(options.token_file),
             certificate=options.certificate_file,
-            run=about["run"],
             schema=about["schema"],
             protocol=PROTOCOL,
             package=package_version(),
@@ -258,9 +258,8 @@ class _Controller:
 
     def _finished(self) -> bool:
         """Return whether no learner needs a host any more."""
-        return len(self._seen) >= self._options.learners and all(
-            learner.finished for learner in self._learners.values()
-        )
+        finished = sum(learner.finished for learner in self._learners.values())
+        return finished >= self._options.learners
 
     # Time
 

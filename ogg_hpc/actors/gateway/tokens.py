@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import secrets
 import stat
-from contextlib import suppress
 from pathlib import Path
 
 from ogg_hpc.errors import InputError
-from ogg_hpc.runtime.files import temporary_name, writing
+from ogg_hpc.runtime.private_files import write_private_once
 
 _FEWEST = 16  # characters
 _MOST = 4096
@@ -25,27 +24,8 @@ def make_token(path: Path) -> None:
     InputError
         The file cannot be written.
     """
-    if path.exists():
-        return
-    temporary = temporary_name(path)
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            write_private(temporary, secrets.token_urlsafe(32).encode() + b"\n")
-            with suppress(FileExistsError):
-                os.link(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Write a new file that its owner alone can read."""
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with open(descriptor, "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(descriptor)
+    if not path.exists():
+        write_private_once(path, secrets.token_urlsafe(32).encode() + b"\n")
 
 
 def read_token(path: Path) -> str:

@@ -37,8 +37,8 @@ class ControllerTransport:
         The folder of the run.
     learner
         Number of this learner among those of its node.
-    about
-        ``run``, and the digest of its ``schema``, which hosts must not contradict; may be empty.
+    schema
+        Digest of the environment's schema, which hosts must not contradict; may be empty.
     lease
         Seconds without a sign of life after which the controller is taken for dead.
     controller
@@ -64,14 +64,14 @@ class ControllerTransport:
         self,
         run_folder: Path,
         learner: int,
-        about: dict[str, str],
+        schema: str = "",
         lease: float = 5.0,
         controller: ControllerProcess | None = None,
     ) -> None:
         self.members: int | None = None
         self.address = ""
         self.refused = Counter[str]()
-        self._about = json.dumps(about).encode()
+        self._about = json.dumps({"schema": schema}).encode()
         self._lease = lease
         self._controller = controller
         self._path = socket_path(socket_folder(run_folder), learner)

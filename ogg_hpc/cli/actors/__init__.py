@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogg_hpc.cli.actors import controller, evaluate
+from ogg_hpc.cli.actors import actor, controller, evaluate
 
 
 def add_parser(subparsers: Any) -> None:
@@ -14,5 +14,5 @@ def add_parser(subparsers: Any) -> None:
         "actors", help=about, description=about[0].upper() + about[1:] + "."
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (controller, evaluate):
+    for command in (evaluate, controller, actor):
         command.add_parser(commands)
