@@ -95,6 +95,20 @@ def test_every_molecule_is_valid(monkeypatch, episodes, stop, options):
         assert len(Chem.GetMolFrags(molecule)) == 1
 
 
+def test_an_agent_that_ignores_the_masks_builds_valid_molecules_too():
+    environment = MoleculeEnvironment(max_atoms=8, min_atoms=8, max_steps=400)
+    environment.action_space.seed(0)
+    for seed in range(20):
+        environment.reset(seed=seed)
+        over = False
+        while not over:
+            _, _, terminated, truncated, info = environment.step(environment.action_space.sample())
+            over = terminated or truncated
+        molecule = Chem.MolFromSmiles(info["episode"]["smiles"])
+        assert molecule.GetNumAtoms() == info["episode"]["atoms"]
+        assert info["episode"]["invalid"] > 0
+
+
 @pytest.mark.parametrize("options", [{}, {"kinds": ["C"], "max_atoms": 2}, {"max_atoms": 127}])
 def test_observations_are_in_their_space(options):
     environment = MoleculeEnvironment(**options)

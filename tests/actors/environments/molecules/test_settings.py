@@ -1,10 +1,17 @@
 from __future__ import annotations
 
+import re
+import tomllib
+from pathlib import Path
+
 import pytest
+from gymnasium import Env
 
 from ogg_hpc.actors.environments.molecules.settings import MoleculeSettings
+from ogg_hpc.actors.environments.registry import make_environment
+from ogg_hpc.actors.settings import ActorsSettings
 from ogg_hpc.errors import SettingsError
-from ogg_hpc.settings import build
+from ogg_hpc.settings import build, describe
 
 
 @pytest.mark.parametrize(
@@ -39,6 +46,16 @@ from ogg_hpc.settings import build
 def test_options_that_do_not_fit(options, message):
     with pytest.raises(SettingsError, match=message):
         build(MoleculeSettings, options)
+
+
+def test_the_page_on_molecules_has_all_options_and_an_example_that_works():
+    page = (Path(__file__).parents[4] / "docs" / "molecules.md").read_text(encoding="utf-8")
+    for name, _, help_text in describe(MoleculeSettings):
+        assert f"`{name}`" in page
+        assert help_text
+    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    run = build(ActorsSettings, tomllib.loads(example))
+    assert isinstance(make_environment(run.environment.name, run.environment.options), Env)
 
 
 def test_bonds_are_those_of_a_tree_and_one_for_each_ring():
