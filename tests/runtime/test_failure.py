@@ -87,6 +87,15 @@ for step in range(100):
     trainer.learn(step, 0)
 """
 
+BETWEEN_LETTERS = """
+comm = start("cpu")
+mailbox = comm.mailbox()
+if comm.rank == 1:
+    out_of_luck()
+with mailbox.watched():
+    mailbox.arrived(60)
+"""
+
 IN_A_TEST = """
 
 def test_that_fails_inside_a_collective(comm):
@@ -113,8 +122,13 @@ def as_tests(run_ranks, folder, text):
 
 @pytest.mark.parametrize(
     ("execute", "text"),
-    [(as_script, IN_SEARCH), (as_script, IN_TRAINING), (as_tests, IN_A_TEST)],
-    ids=["search", "training", "test"],
+    [
+        (as_script, IN_SEARCH),
+        (as_script, IN_TRAINING),
+        (as_script, BETWEEN_LETTERS),
+        (as_tests, IN_A_TEST),
+    ],
+    ids=["search", "training", "letters", "test"],
 )
 def test_exception_on_one_rank_ends_the_job_within_seconds(run_ranks, tmp_path, execute, text):
     run = execute(run_ranks, tmp_path, text)

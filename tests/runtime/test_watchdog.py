@@ -78,6 +78,38 @@ def test_a_stopped_rank_ends_the_job_with_one_message(end_of, name, call):
     assert f"it misses rank {stopped} (stopped). If ranks are only slow, allow more" in message
 
 
+def test_a_stopped_rank_ends_the_job_of_those_that_wait_for_its_letters(end_of):
+    run = end_of(
+        """
+mailbox = comm.mailbox()
+stop(0)
+with mailbox.watched():
+    mailbox.arrived(60)
+"""
+    )
+    assert run.returncode == 124
+    (message,) = messages(run)
+    assert re.match(r"rank [12] has waited [1-5] s in mailbox, so the job ends", message)
+    assert "it misses rank 0 (stopped)" in message
+
+
+def test_letters_may_be_long_in_coming(end_of):
+    run = end_of(
+        """
+mailbox = comm.mailbox()
+if comm.rank == 0:
+    work()
+    for rank in (1, 2):
+        mailbox.post(rank, b"at last")
+else:
+    with mailbox.watched():
+        assert mailbox.arrived(60) == [(0, b"at last")]
+mailbox.close()
+"""
+    )
+    assert (run.returncode, messages(run)) == (0, [])
+
+
 def test_a_rank_that_is_stopped_while_it_waits_itself_is_found(end_of):
     run = end_of(
         """
