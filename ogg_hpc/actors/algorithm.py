@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ogg_hpc.actors.cell import Cell
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,7 @@ class Algorithm(Protocol):
         """
         ...
 
-    def advance(self, cell: Any) -> Advance:
+    def advance(self, cell: Cell) -> Advance:
         """Collect from the actors of this learner, update, and publish the next version.
 
         A cell that was asked to stop yields less than it was asked for, down to nothing: this

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any
 
 from ogg_hpc.runtime.communicator import Communicator
@@ -59,7 +59,7 @@ class Measurement:
         With ``bytes_per_step``, of all messages in both directions.
         """
         total: dict[str, Any] = {}
-        for one in learners.gather_objects(asdict(self)):
+        for one in learners.gather_objects(dict(vars(self))):
             for name, value in one.items():
                 total[name] = total[name] + value if name in total else value
         traffic = sum(total["sent"].values()) + sum(total["received"].values())

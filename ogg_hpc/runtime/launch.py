@@ -135,12 +135,29 @@ def start(device: str = "auto", gpu_aware: str = "auto", timeout: float = TIMEOU
     # Without it, ranks would wait for one that has stopped where no thread can watch: at the end.
     atexit.register(comm.barrier)
     _share_cores(_ranks_on_my_cores(MPI))
-    comm.device = select_device(device, comm.local_rank)
-    comm.gpu_aware = gpu_aware == "on" or (
-        gpu_aware == "auto"
-        and library_is_gpu_aware(comm.device.platform, MPI.Get_library_version())
-    )
+    use_device(comm, device, comm.local_rank, gpu_aware)
     return comm
+
+
+def use_device(comm: Communicator, device: str, number: int, gpu_aware: str) -> None:
+    """Give a rank its device; see `start`.
+
+    Parameters
+    ----------
+    comm
+        Where its buffers will be sent.
+    number
+        The rank's number among those of its node that take a device.
+
+    Raises
+    ------
+    SettingsError
+        The device cannot be used.
+    """
+    comm.device = select_device(device, number)
+    comm.gpu_aware = gpu_aware == "on" or (
+        gpu_aware == "auto" and library_is_gpu_aware(comm.device.platform, _mpi_version())
+    )
 
 
 def library_is_gpu_aware(platform: str, version: str) -> bool:
@@ -178,6 +195,12 @@ def _mpi_libraries() -> Iterator[ctypes.CDLL]:
     for path in sorted(paths):
         with suppress(OSError):  # a mapping whose file has been replaced
             yield ctypes.CDLL(path)
+
+
+def _mpi_version() -> str:
+    """Return what the MPI library calls itself; nothing where MPI was not started."""
+    module = sys.modules.get("mpi4py.MPI")
+    return "" if module is None else str(module.Get_library_version())
 
 
 def end_job(error: OggError) -> int:
