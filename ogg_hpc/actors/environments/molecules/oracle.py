@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from numbers import Real
 
 from rdkit import Chem
 
@@ -49,7 +50,7 @@ class Oracle:
         Raises
         ------
         SettingsError
-            A reward of the user's own that returns no finite score.
+            A reward of the user's own that returns no score, or one that is not finite.
         """
         self.molecules += 1
         key = start.smiles, smiles
@@ -68,9 +69,14 @@ class Oracle:
                 return Score(self._settings.refused_reward, {}, refused_by=name)
         self.calls += 1
         score = self._reward.score(molecule, start.molecule)
-        if not isinstance(score, Score) or not math.isfinite(score.value):
+        if not isinstance(score, Score) or not _is_finite(score.value, *score.parts.values()):
             raise SettingsError(
-                f"{self._settings.reward} must return a Score with a finite value; for {smiles} "
-                f"it returned {score!r}"
+                f"{self._settings.reward} must return a Score of finite numbers; for {smiles} it "
+                f"returned {score!r}"
             )
-        return score
+        # NumPy's numbers are no JSON.
+        return Score(float(score.value), {name: float(part) for name, part in score.parts.items()})
+
+
+def _is_finite(*numbers: object) -> bool:
+    return all(isinstance(number, Real) and math.isfinite(number) for number in numbers)

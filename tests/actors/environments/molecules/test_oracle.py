@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from rdkit import Chem
 
@@ -50,15 +52,35 @@ def test_what_a_filter_refuses_costs_no_call():
     assert (oracle.molecules, oracle.distinct, oracle.calls) == (3, 3, 1)
 
 
-@pytest.mark.parametrize("returned", ["Score(float('nan'), {})", "0.5"])
-def test_a_reward_of_ones_own_must_return_a_finite_score(tmp_path, returned):
-    file = tmp_path / "own.py"
+def asked_of_ones_own(folder, returned):
+    """Return what the oracle makes of what a reward returns, an expression."""
+    file = folder / "own.py"
     file.write_text(
+        "import numpy as np\n"
         "from ogg_hpc.actors.environments.molecules.rewards import Reward, Score\n"
         "class Own(Reward):\n"
         "    def score(self, molecule, start):\n"
         f"        return {returned}\n"
     )
-    oracle = Oracle(MoleculeSettings(reward=f"{file}:Own"))
-    with pytest.raises(SettingsError, match=r"Own must return a Score with a finite value; for CO"):
-        ask(oracle, "CO")
+    return ask(Oracle(MoleculeSettings(reward=f"{file}:Own")), "CO")
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        "0.5",
+        "Score(float('nan'), {})",
+        "Score('high', {})",
+        "Score(np.float32('inf'), {})",
+        "Score(0.5, {'energy': float('-inf')})",
+        "Score(0.5, {'energy': None})",
+    ],
+)
+def test_a_reward_of_ones_own_must_return_finite_numbers(tmp_path, returned):
+    with pytest.raises(SettingsError, match=r"Own must return a Score of finite numbers; for CO"):
+        asked_of_ones_own(tmp_path, returned)
+
+
+def test_numbers_of_numpy_become_plain_ones(tmp_path):
+    score = asked_of_ones_own(tmp_path, "Score(np.float32(0.5), {'atoms': np.int64(2)})")
+    assert json.dumps([score.value, score.parts]) == '[0.5, {"atoms": 2.0}]'
