@@ -16,6 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+
 HEADS = ("stop", "first", "second", "order")
 DISTANCES = 8  # numbers of bonds between two atoms that are told apart; 0 for no path or too long
 NEVER = -1e9  # logit of what may not be chosen; finite, so that 0 · log 0 is 0
@@ -156,23 +158,30 @@ def decide(xp: Any, parameters: Parameters, molecules: Molecules, choose: Choose
     first = choose(1, _log_softmax(xp, scores, (orders > 0).any(-1)))
 
     orders = orders[rows, first]  # (B, n + K)
-    new = parameters["atom.new"] + 0 * graph[:, None]  # (B, K, W)
-    ends = xp.concatenate([atoms, new], 1)
-    chosen = atoms[rows, first]
+    n, new = atoms.shape[1], parameters["atom.new"]
     apart = distances(xp, linked, first)
-    apart = xp.concatenate([apart, 0 * orders[:, atoms.shape[1] :]], 1)
+    chosen = atoms[rows, first]
     common = chosen @ parameters["second.first"] + graph @ parameters["second.graph"]
-    own = ends @ parameters["second.own"] + parameters["second.distance"][apart]
-    scores = _head(parameters, "second", own + common[:, None])[..., 0]
+    scores = [
+        _head(parameters, "second", own + parameters["second.distance"][far] + common[:, None])
+        for own, far in (
+            (atoms @ parameters["second.own"], apart),
+            (new @ parameters["second.own"], 0),
+        )
+    ]
+    scores = xp.concatenate(scores, 1)[..., 0]
     second = choose(2, _log_softmax(xp, scores, orders > 0))
 
+    among = second.clip(0, n - 1)
+    at_end = xp.where((second < n)[:, None], atoms[rows, among], new[(second - n).clip(0)])
+    far = xp.where(second < n, apart[rows, among], 0)
     scores = _head(
         parameters,
         "order",
-        ends[rows, second] @ parameters["order.own"]
+        at_end @ parameters["order.own"]
         + chosen @ parameters["order.first"]
         + graph @ parameters["order.graph"]
-        + parameters["order.distance"][apart[rows, second]],
+        + parameters["order.distance"][far],
     )
     choose(3, _log_softmax(xp, scores, xp.arange(scores.shape[1]) < orders[rows, second][:, None]))
 
@@ -195,7 +204,7 @@ def _head(parameters: Parameters, head: str, hidden: Any) -> Any:
 
 
 def _relu(x: Any) -> Any:
-    return x.clip(0)
+    return np.maximum(x, 0) if isinstance(x, np.ndarray) else x.relu()
 
 
 def _log_softmax(xp: Any, scores: Any, allowed: Any) -> Any:
