@@ -164,7 +164,8 @@ class PPO:
         if not np.isfinite(means).all():
             # All learners have the same sums.
             raise SettingsError(
-                "the loss is no longer finite; lower ppo.learning_rate or ppo.gradient_norm"
+                "the loss is no longer finite; lower ppo.learning_rate, or set"
+                " ppo.normalise_observations or ppo.normalise_returns where numbers are large"
             ).shared()
         return dict(zip(SUMS, map(float, means), strict=False))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from ogg_hpc.actors.networks.registry import make_network
 from ogg_hpc.actors.normalisation import ObservationNormaliser
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.actors.weights import Weights
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.random import hash64, stream
 
 
@@ -121,6 +123,8 @@ class StepCollector(Collector):
         """Step an environment; begin a new episode where one ends."""
         found = slot.env.step(self.schema.unflatten_action(action))
         observation, reward, terminated, truncated, info = found
+        if not math.isfinite(reward):
+            raise SettingsError(f"the environment has returned {reward} as a reward")
         slot.steps += 1
         play.observation = self.schema.flatten_observation(observation)
         play.total += float(reward)
