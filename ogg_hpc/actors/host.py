@@ -83,7 +83,8 @@ class Host:
         self._most = processes
         self._processes = Processes()
         self._members: list[_Member] = []
-        self._welcome = Message("none")
+        self._welcome = Message("welcome")  # of which nothing is known yet
+        self._lease = math.inf
         self._weights: tuple[int, bytes] | None = None
         self._outgoing: list[bytes] = []
         self._schema = ""
@@ -190,7 +191,7 @@ class Host:
     def _begin(self, welcome: Message) -> None:
         """Start processes for the slots of a welcome; those of an earlier one are ended."""
         self._kill_all()
-        self._welcome, self._weights = welcome, None
+        self._welcome, self._weights, self._lease = welcome, None, welcome.number("lease")
         algorithm, environment = welcome.text("algorithm"), welcome.text("environment")
         collector = COLLECTORS.get(algorithm, "").split(":")[0]
         modules = [module for module in (collector, module_of(environment)) if module]
@@ -228,49 +229,56 @@ class Host:
 
     def _look(self, seconds: float, wake: Sequence[int] = ()) -> bool:
         """Take in what has happened, waiting for it so long; return whether woken."""
-        woken = self._wait(seconds, wake)
+        ready = self._wait(seconds, wake)
         # Before what they have said, so that of those that have ended nothing is missed.
         ended = self._processes.ended()
-        # A wait that took longer than it should means that this process stood still itself.
+        # A look that comes late means that this process stood still itself.
         now = time.monotonic()
         passed, self._looked = min(now - self._looked, 2 * _LOOK), now
         for member in list(self._members):
-            if how := self._listen(member, passed):
-                self._processes.kill(member.number)
-            elif ended is None:
+            member.silence += passed
+            how = None
+            if ended is None:
                 how = "has gone with the server of processes"
-            else:
-                how = ended.get(member.number)
+            elif member.number in ended:
+                how = ended[member.number]
+            if how or member.channel.fileno() in ready:
+                how = self._listen(member) or how
+            how = how or self._is_late(member)
             if how:
+                self._processes.kill(member.number)
                 self._lose(member, f"an environment process {how}")
-        return woken
+            if self.failure is not None:
+                break
+        return not ready.isdisjoint(wake)
 
-    def _wait(self, seconds: float, wake: Sequence[int]) -> bool:
+    def _wait(self, seconds: float, wake: Sequence[int]) -> set[int]:
+        """Wait until a process, or who may wake, has something; return whose descriptors."""
         poll = select.poll()
         for descriptor in (*self._processes.filenos(), *wake):
             poll.register(descriptor, select.POLLIN)
         for member in self._members:
             channel = member.channel
             if not channel.ended:
+                channel.flush()
                 poll.register(channel, select.POLLIN | (channel.sending and select.POLLOUT))
-        ready = {descriptor for descriptor, _ in poll.poll(math.ceil(seconds * 1000))}
-        for member in self._members:
-            if not member.channel.ended:
-                member.channel.flush()
-        return not ready.isdisjoint(wake)
+        return {descriptor for descriptor, _ in poll.poll(math.ceil(seconds * 1000))}
 
-    def _listen(self, member: _Member, passed: float) -> str | None:
-        """Take in what a process has said; return what is wrong with it, if anything is."""
-        member.silence += passed
+    def _listen(self, member: _Member) -> str | None:
+        """Take in what a process has said; return what is wrong with that, if anything is."""
         try:
             for data in member.channel.receive():
                 self._take(member, decode_head(data), data)
                 member.silence = 0.0
         except MalformedMessageError as error:
             return f"has sent what is no message: {error}"
+        return None
+
+    def _is_late(self, member: _Member) -> str | None:
+        """Return how a process has stood still for too long, if it has."""
         if self.finished or (member.ready and not member.granted):
             member.silence = 0.0
-        limit = self._welcome.number("lease") if member.ready else START_LIMIT
+        limit = self._lease if member.ready else START_LIMIT
         if member.silence <= limit:
             return None
         return f"has made no {'step' if member.ready else 'environment'} for {limit:g} s"

@@ -146,7 +146,3 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, lambda *_: None)
     EnvironmentProcess(ProcessServer(control, host).serve()).run()
-
-
-if __name__ == "__main__":
-    main()

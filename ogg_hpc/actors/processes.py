@@ -82,17 +82,19 @@ class _Server:
     def __init__(self) -> None:
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.control.setblocking(False)
-        program = [sys.executable, "-P", "-m", "ogg_hpc.actors.process_server"]
+        # It finds the modules that this process finds, whatever has led it there. Not by a
+        # variable, which the programs that an environment starts would inherit.
+        path = [os.path.abspath(entry) for entry in sys.path]
+        program = f"import sys; sys.path[:] = {path}; from {__package__} import process_server"
         variables = {
             **without_launcher(),
             # One thread each, which is also what a process that forks may have.
             **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
-            # The modules that this process finds, whatever has led it there.
-            "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path)),
         }
+        arguments = theirs.fileno(), os.getpid()
         with theirs:
             self._process = subprocess.Popen(
-                [*program, str(theirs.fileno()), str(os.getpid())],
+                [sys.executable, "-c", f"{program}; process_server.main()", *map(str, arguments)],
                 env=variables,
                 stdin=subprocess.DEVNULL,
                 stdout=2,
