@@ -165,6 +165,8 @@ class ActorsSettings:
             raise misfit("seed", "seed must not be negative, and be below 2^63")
         if self.steps < 1:
             raise misfit("steps", "steps must be at least 1")
+        if not self.roles.local and not self.remote.listen:
+            raise misfit("roles.local", "without roles.local, remote.listen has to be set")
 
 
 def preset_names() -> list[str]:

@@ -32,6 +32,7 @@ def test_each_preset_is_valid(name):
         ("collection.lease=0", "collection.lease must be positive"),
         ("collection.wait_for_actors=-1", "collection.wait_for_actors must be finite"),
         ("collection.minimum_hosts=0", "collection.minimum_hosts must be at least 1"),
+        ("roles.local=false", "without roles.local, remote.listen has to be set"),
         ("remote.key=key.pem", "remote.certificate and remote.key go together"),
         ("output.keep_checkpoints=0", "output.keep_checkpoints must be at least 1"),
         ("output.checkpoint_minutes=-1", "output.checkpoint_minutes must be finite"),

@@ -70,16 +70,16 @@ def _learn(args: argparse.Namespace, overrides: Sequence[str], stop: Came) -> in
     # Only those that learn look for a GPU; the others would import torch to no purpose.
     kind, args.device = args.device, "cpu"
     comm = start_ranks(args)
+    from ogg_hpc.runtime.extras import check_actors
+
+    comm.on_all(check_actors)
+
     from ogg_hpc.actors.settings import ActorsSettings
 
     if args.settings:
         if comm.rank == 0:
             print_settings(ActorsSettings)
         return 0
-
-    from ogg_hpc.runtime.extras import check_actors
-
-    comm.on_all(check_actors)
 
     from ogg_hpc.actors.run import run
 
