@@ -42,7 +42,7 @@ class TrainableGCN(TrainableNetwork):
         mean over actions of the policy is the entropy of the whole action.
         """
         # Molecules are padded to the largest beside them, so those of a size go together.
-        by_size = (observations["atoms"] > 0).sum(1).argsort()
+        by_size = (observations["atoms"] > 0).sum(1).argsort(stable=True)
         parameters = dict(self.named_parameters())
         with by_size.device:
             parts = [
