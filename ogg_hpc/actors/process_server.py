@@ -25,10 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from ogg_hpc.actors.environment_process import EnvironmentProcess
+from ogg_hpc.runtime.launch import die_with_parent
 
 PACKET = 4096  # bytes
 _LOOK = 1000  # milliseconds between looks whether the host is still there
-_PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 class ProcessServer:
@@ -93,6 +94,7 @@ class ProcessServer:
 
     def _start(self, number: int, connection: socket.socket) -> socket.socket | None:
         gc.freeze()  # a collection in a child would copy what it shares
+        server = os.getpid()
         pid = os.fork()
         if pid:
             with suppress(OSError):  # the child has done so itself
@@ -100,9 +102,8 @@ class ProcessServer:
             self._numbers[pid] = number
             connection.close()
             return None
-        server = os.getppid()
         os.setpgid(0, 0)
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        die_with_parent()
         if os.getppid() != server:
             os._exit(1)
         signal.set_wakeup_fd(-1)

@@ -28,6 +28,7 @@ class Processes:
 
     def __init__(self) -> None:
         self._numbers = count()
+        self._modules: list[str] = []
         self._server: _Server | None = _Server()  # which imports while others do something else
 
     def filenos(self) -> list[int]:
@@ -36,7 +37,8 @@ class Processes:
 
     def prepare(self, modules: Sequence[str]) -> None:
         """Import modules before the next processes are started, for all of them at once."""
-        self._order({"import": list(modules)})
+        self._modules = list(modules)
+        self._order({"import": self._modules})
 
     def start(self) -> tuple[int, Channel]:
         """Start a process; return its number and the way to it."""
@@ -48,7 +50,8 @@ class Processes:
 
     def kill(self, number: int) -> None:
         """Kill a process and all that it has started."""
-        self._order({"kill": number})
+        if self._server:
+            self._server.order({"kill": number})
 
     def ended(self) -> dict[int, str] | None:
         """Return how processes have ended since the last call, by number.
@@ -73,6 +76,7 @@ class Processes:
     def _order(self, order: object, descriptors: Sequence[int] = ()) -> None:
         if self._server is None:
             self._server = _Server()
+            self._server.order({"import": self._modules})
         self._server.order(order, descriptors)
 
 
@@ -102,7 +106,7 @@ class _Server:
                 start_new_session=True,
             )
 
-    def order(self, order: object, descriptors: Sequence[int]) -> None:
+    def order(self, order: object, descriptors: Sequence[int] = ()) -> None:
         """Send an order, without waiting; one that is not heard shows as the end of the server."""
         try:
             socket.send_fds(self.control, [json.dumps(order).encode()], descriptors)
