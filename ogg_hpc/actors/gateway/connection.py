@@ -91,6 +91,7 @@ class Connection:
         self.heard = False
         self._heard_at = self._shown = time.monotonic()
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._descriptors: tuple[int, ...] = (self._wake, self._waker)
         self._loop = asyncio.new_event_loop()
         self._outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._closed = asyncio.Event()
@@ -133,8 +134,9 @@ class Connection:
         with suppress(RuntimeError):  # the loop has ended by itself
             self._loop.call_soon_threadsafe(self._closed.set)
         self._thread.join()
-        os.close(self._wake)
-        os.close(self._waker)
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._descriptors = ()
 
     def _tell(self, frame: bytes | None) -> None:
         with suppress(RuntimeError):

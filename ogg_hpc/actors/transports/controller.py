@@ -49,7 +49,7 @@ class ControllerTransport:
     members : None
         Hosts come and go.
     address : str
-        Where the controller listens, once it does.
+        Where the controller listens; empty while there is none.
     refused : Counter
         Hosts that the controller has refused, by reason. They belong to no learner; one of the
         node counts them.
@@ -82,6 +82,7 @@ class ControllerTransport:
         self._numbers: dict[int, int] = {}  # ours by the controller's, which begin anew with it
         self._hosts: dict[int, _Host] = {}
         self._joined = 0
+        self._started = False
         self._came: list[tuple[int, bytes | None]] = []
         self._polled = self._heard = time.monotonic()
         if controller is not None:
@@ -184,7 +185,7 @@ class ControllerTransport:
             self._lose_link()
             if self._controller is not None:
                 self._controller.kill()
-        if self._link is None and self._controller is not None and self.address:
+        if self._link is None and self._controller is not None and self._started:
             self._controller.keep_alive()
 
     def _accept(self) -> None:
@@ -212,6 +213,7 @@ class ControllerTransport:
         kind, number, content = packet
         if kind == Kind.LISTENING:
             self.address = content.decode()
+            self._started = True
             if self._controller is not None:
                 self._controller.has_started(self.address)
         elif kind == Kind.REFUSED:
@@ -265,6 +267,7 @@ class ControllerTransport:
             self._selector.unregister(self._link)
             self._link.close()
             self._link = None
+            self.address = ""
             self._numbers.clear()
             for host in list(self._hosts):
                 self._lose_host(host)
