@@ -37,7 +37,8 @@ SOLVED = 475.0
 EPISODES = 50
 EVERY = 2048  # steps between evaluations, from the first that can be of use
 FIRST = 8192
-PATIENCE = 60.0  # seconds for a run to tell where remote actors connect
+PATIENCE = 60.0  # seconds for a run to tell where remote actors connect, and for these to leave
+QUIET = {"stdout": subprocess.DEVNULL, "env": os.environ | {"OMP_NUM_THREADS": "1"}}
 REMOTE = ("remote.listen=127.0.0.1:0", "roles.local=false")
 
 
@@ -80,25 +81,20 @@ def main():
 def local(seed, steps):
     """Learn with environment processes of the learner's own."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run(run_command(folder, seed, steps), stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(run_command(folder, seed, steps), **QUIET, check=True)
         return judged(Path(folder))
 
 
 def remote(seed, steps):
     """Learn with a host of environments that has joined through the controller."""
+    roles = load_actors_settings("cartpole").roles
+    places = ["--processes", str(roles.processes), "--environments", str(roles.environments)]
     with tempfile.TemporaryDirectory() as folder:
         command = run_command(folder, seed, steps, *REMOTE)
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as learner:
-            roles = load_actors_settings("cartpole").roles
-            places = [
-                "--processes",
-                str(roles.processes),
-                "--environments",
-                str(roles.environments),
-            ]
-            connect = ["actor", "--connect", str(announced(Path(folder), learner)), *places]
-            host = subprocess.run(COMMAND + connect, stdout=subprocess.DEVNULL, check=False)
-        assert learner.returncode == host.returncode == 0
+        with subprocess.Popen(command, **QUIET) as learner:
+            file = announced(Path(folder), learner)
+            with subprocess.Popen([*COMMAND, "actor", "--connect", file, *places], **QUIET) as host:
+                assert learner.wait() == host.wait(PATIENCE) == 0
         return judged(Path(folder))
 
 
@@ -116,7 +112,7 @@ def run_command(folder, seed, steps, *settings):
 def announced(folder, learner):
     """Return the file that tells remote actors where to connect, once it is there."""
     deadline = time.monotonic() + PATIENCE
-    while not (files := list(folder.glob("controllers/*.json"))):
+    while not (files := list(folder.glob("controllers/[!.]*.json"))):
         assert learner.poll() is None, "the learner has ended"
         assert time.monotonic() < deadline, "the learner tells no address"
         time.sleep(0.05)
@@ -187,13 +183,12 @@ def mean_return(act):
 
 def peer_in_own_process(seed, steps):
     command = [sys.executable, __file__, "--peer", str(seed), "--steps", str(steps)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(command, **QUIET | {"stdout": subprocess.PIPE}, check=True)
     return json.loads(done.stdout)
 
 
 def peer(seed, steps):
     """Learn by Stable-Baselines3."""
-    import torch
     from stable_baselines3 import PPO
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.env_util import make_vec_env
@@ -219,7 +214,6 @@ def peer(seed, steps):
                 returns.add(step, lambda rows, _: self.model.predict(rows)[0])
             self.seconds += time.perf_counter() - begin
 
-    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     model = PPO(
         "MlpPolicy", make_vec_env("CartPole-v1", n_envs=8, seed=seed), n_steps=32, batch_size=256,
         n_epochs=20, gae_lambda=0.8, gamma=0.98, ent_coef=0.0, seed=seed, device="cpu",

@@ -21,13 +21,17 @@ from numpy.typing import NDArray
 
 from ogg_hpc.actors.advantages import advantages
 from ogg_hpc.actors.algorithm import Advance
+from ogg_hpc.actors.cell import Cell
 from ogg_hpc.actors.collectors.rollout import step_layout
 from ogg_hpc.actors.flat_module import FlatModule
 from ogg_hpc.actors.fragment import Fragment
+from ogg_hpc.actors.moments import Moments
 from ogg_hpc.actors.networks.registry import make_network
-from ogg_hpc.actors.normalisation import Moments, ObservationNormaliser, ReturnScale
+from ogg_hpc.actors.networks.trainable import TrainableNetwork
+from ogg_hpc.actors.normalisation import ObservationNormaliser
 from ogg_hpc.actors.novelty import Novelty
 from ogg_hpc.actors.ppo_batch import Batch, joined, part
+from ogg_hpc.actors.return_scale import ReturnScale
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.actors.settings import ActorsSettings
 from ogg_hpc.errors import SettingsError
@@ -53,19 +57,20 @@ class PPO:
     Raises
     ------
     SettingsError
-        A network that does not fit.
+        A network that does not fit, or a round of fewer steps than learners.
     """
 
     def __init__(self, learners: Communicator, settings: ActorsSettings, schema: Schema) -> None:
         self._learners, self._settings, self._run = learners, settings.ppo, settings
+        if self._settings.round_steps < learners.size:
+            raise SettingsError(
+                f"ppo.round_steps is {self._settings.round_steps}; {learners.size} learners need"
+                " at least a step each"
+            ).shared()
         self._layout = step_layout(schema)
-        network = learners.on_all(
-            lambda: make_network(settings.network.name, schema, settings.network.model)
-        )
-        # One learner makes the parameters: others might round otherwise.
-        initial = learners.on_root(lambda: network.initial(settings.seed))
-        self._module = network.trainable()
-        _load(self._module, initial)
+        self._module, initial = learners.on_all(lambda: _make(settings, schema))
+        # Those of one learner: others might round otherwise.
+        _load(self._module, learners.broadcast_object(initial))
         self._module.to(learners.device.name)
         self._flat = FlatModule(self._module, len(SUMS))
         self._adam = torch.optim.Adam([self._flat.parameter], eps=1e-5)
@@ -82,7 +87,7 @@ class PPO:
         }
         return parameters | self._normaliser.arrays()
 
-    def advance(self, cell: Any) -> Advance:
+    def advance(self, cell: Cell) -> Advance:
         """See `Algorithm.advance`."""
         size, rank = self._learners.size, self._learners.rank
         share = (self._settings.round_steps + size - 1 - rank) // size
@@ -258,6 +263,22 @@ class PPO:
     def record(self) -> dict[str, Any]:
         """See `Algorithm.record`."""
         return {"parameters": self._flat.parameter.numel(), "rounds": self._rounds}
+
+
+def _make(
+    settings: ActorsSettings, schema: Schema
+) -> tuple[TrainableNetwork, dict[str, NDArray[np.float32]]]:
+    """Return the torch form of a run's network and fresh parameters, which fit each other."""
+    network = make_network(settings.network.name, schema, settings.network.model)
+    module, initial = network.trainable(), network.initial(settings.seed)
+    in_torch = {name: tuple(each.shape) for name, each in module.named_parameters()}
+    in_numpy = {name: each.shape for name, each in initial.items()}
+    if in_torch != in_numpy:
+        raise SettingsError(
+            f"network {settings.network.name}: the parameters are {in_numpy} in NumPy, and"
+            f" {in_torch} in torch; both forms need the same names and shapes"
+        )
+    return module, initial
 
 
 def _load(module: torch.nn.Module, arrays: dict[str, NDArray[Any]]) -> None:

@@ -1,15 +1,11 @@
-"""Statistics of observations and returns, and what they make of them."""
+"""Observations of a common size."""
 
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from gymnasium.spaces import Box, Dict, Discrete
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ogg_hpc.actors.fragment import Fragment
-from ogg_hpc.actors.normalisation import Moments, ObservationNormaliser, ReturnScale
+from ogg_hpc.actors.normalisation import ObservationNormaliser
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.runtime.communicator import Communicator
 
@@ -23,19 +19,6 @@ SPACE = Dict(
     }
 )
 SCHEMA = Schema.of(SimpleNamespace(observation_space=SPACE, action_space=Discrete(2)))
-
-
-@given(st.lists(st.lists(st.floats(-1e3, 1e3), max_size=20), max_size=5), st.floats(-1e6, 1e6))
-def test_merged_moments_are_those_of_the_whole_sample(parts, shift):
-    moments = Moments(())
-    parts = [np.array(part) + shift for part in parts]
-    for part in parts:
-        moments.merge(part, ALONE)
-    whole = np.concatenate([np.empty(0), *parts])
-    assert moments.count == len(whole)
-    if len(whole):
-        np.testing.assert_allclose(moments.mean, whole.mean(), rtol=1e-12, atol=1e-9)
-        np.testing.assert_allclose(moments.deviation, whole.std(), rtol=1e-6, atol=1e-3)
 
 
 def observations(count, seed=0):
@@ -90,33 +73,3 @@ def test_those_who_load_the_statistics_normalise_alike():
     for each in (normaliser, other):
         each.merge(seen, ALONE)
     assert (other.normalise(seen)["place"] == normaliser.normalise(seen)["place"]).all()
-
-
-def fragment(rewards, ended, slot=0, incarnation=0):
-    arrays = {
-        "reward": np.array(rewards, np.float32),
-        "terminated": np.array(ended, bool),
-        "truncated": np.zeros(len(ended), bool),
-    }
-    return Fragment("r", 0, 0, slot, incarnation, 0, len(rewards), True, [], arrays)
-
-
-@pytest.mark.parametrize(
-    ("fragments", "returns"),
-    [
-        ([fragment([1, 2, 4], [0, 0, 0])], [1, 2.5, 5.25]),
-        ([fragment([1, 2, 4], [0, 1, 0])], [1, 2.5, 4]),
-        ([fragment([1, 2], [0, 0]), fragment([4], [0])], [1, 2.5, 5.25]),
-        ([fragment([1, 2], [0, 1]), fragment([4], [0])], [1, 2.5, 4]),
-        ([fragment([1], [0]), fragment([4], [0], slot=1), fragment([2], [0])], [1, 4, 2.5]),
-        ([fragment([1], [0]), fragment([4], [0], incarnation=1)], [1, 4]),
-    ],
-)
-@pytest.mark.parametrize("together", [True, False])
-def test_returns_are_discounted_sums_of_the_rewards_of_an_episode(fragments, returns, together):
-    scale = ReturnScale(0.5)
-    for some in [fragments] if together else [[each] for each in fragments]:
-        scale.merge(some, ALONE)
-    assert scale.moments.count == len(returns)
-    np.testing.assert_allclose(scale.moments.mean, np.mean(returns))
-    np.testing.assert_allclose(scale.moments.deviation, np.std(returns), rtol=1e-6)

@@ -221,6 +221,24 @@ def test_numbers_that_are_no_longer_finite_are_an_error():
         made.advance(cell)
 
 
+OWN_NETWORK = """
+from ogg_hpc.actors.networks.mlp import MLP
+
+class Own(MLP):
+    def initial(self, seed):
+        return {f"own.{name}": array for name, array in super().initial(seed).items()}
+"""
+
+
+def test_a_network_whose_two_forms_differ_is_named(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(OWN_NETWORK)
+    settings = build(ActorsSettings, {"network": {"name": f"{file}:Own"}})
+    schema = OneProcessCell(build(ActorsSettings, {}), 1).schema
+    with pytest.raises(SettingsError, match=r"own\.policy\.0\.weight.* both forms need the same"):
+        PPO(Communicator(), settings, schema)
+
+
 def test_schedules_go_from_the_first_value_to_the_last():
     settings = build(
         ActorsSettings,

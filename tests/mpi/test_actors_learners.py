@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from one_process_cell import OneProcessCell
 
-from ogg_hpc.actors.normalisation import Moments
+from ogg_hpc.actors.moments import Moments
 from ogg_hpc.actors.ppo import PPO
 from ogg_hpc.actors.settings import ActorsSettings
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.settings import build
 
 
@@ -91,3 +92,10 @@ def test_a_round_is_shared_out_among_learners(comm):
     shares = comm.gather_objects(asked[0])
     assert sum(shares) == 67
     assert max(shares) - min(shares) <= 1
+
+
+def test_a_round_of_fewer_steps_than_learners_is_refused_by_all(comm):
+    if comm.size == 1:
+        pytest.skip("one learner always has a step")
+    with pytest.raises(SettingsError, match=r"ppo\.round_steps is 1; \d learners need"):
+        learners(comm, round_steps=1, minibatch=1)

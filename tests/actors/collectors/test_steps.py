@@ -1,5 +1,7 @@
 """What the collector of single steps records."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import counting_environment
@@ -12,6 +14,7 @@ from ogg_hpc.actors.message import Message, decode, encode
 from ogg_hpc.actors.networks.registry import make_network
 from ogg_hpc.actors.normalisation import ObservationNormaliser
 from ogg_hpc.actors.weights import Weights
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.communicator import Communicator
 
 FILE = Path(counting_environment.__file__)
@@ -186,3 +189,20 @@ def test_observations_are_recorded_as_they_are_and_acted_on_as_they_are_normalis
     last = normaliser.normalise({"value": np.array([[0.5, 0, 3]], np.float32)})
     expected = process.network.value(last)
     np.testing.assert_allclose(arrays["next_value"][2:3], expected, rtol=1e-6)
+
+
+def test_nothing_that_is_slow_to_import_is_needed():
+    program = "import sys, ogg_hpc.actors.collectors.steps; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    loaded = set(done.stdout.decode().split())
+    assert "numpy" in loaded
+    assert not {"torch", "numba", "scipy", "mpi4py", "h5py"} & loaded
+
+
+def test_a_reward_that_is_no_number_is_an_error(monkeypatch):
+    process = Process()
+    env = process.collector.slots[0].env
+    step = env.step
+    monkeypatch.setattr(env, "step", lambda action: (step(action)[0], np.nan, False, False, {}))
+    with pytest.raises(SettingsError, match="returned nan as a reward"):
+        process.collect({0: 1})
