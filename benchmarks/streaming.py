@@ -113,7 +113,7 @@ def measure(path, cache, steps):
         trainer.act(step)
         for iteration in range(LEARNING.tau):
             trainer.learn(step, iteration)
-        trainer.q.refresh_target(step + 1)
+        trainer.q.refresh_target(step, step + 1)
         seconds.append(time.perf_counter() - begin)
     parameters = b"".join(p.detach().numpy().tobytes() for p in policy.parameters())
     return {

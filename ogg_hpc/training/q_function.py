@@ -166,10 +166,10 @@ class QFunction:
             ):
                 mean.lerp_(present, 1 - self._settings.averaging)
 
-    def refresh_target(self, step: int) -> None:
-        """Copy the parameters into the target network when that is due."""
+    def refresh_target(self, before: int, step: int) -> None:
+        """Copy the parameters into the target network if that has become due between two steps."""
         every = self._settings.target_refresh
-        if every and step % every == 0:
+        if every and step // every > before // every:
             self.target.load_state_dict(self.policy.state_dict())
 
     def state(self) -> dict[str, NDArray[np.generic]]:

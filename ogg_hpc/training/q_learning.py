@@ -102,7 +102,7 @@ class QLearner:
             for iteration in range(learning.tau):
                 with self.clock("learn"):
                     loss = self._trainer.learn(step, iteration)
-        self._trainer.q.refresh_target(step + 1)
+        self._trainer.q.refresh_target(step, step + 1)
         values = {"loss": loss, "epsilon": learning.epsilon(step), "return": ended}
         return values, "" if loss is None else f"loss {loss:.2e}"
 

@@ -165,7 +165,7 @@ def test_target_network_is_refreshed_when_due(make_trainer):
     start = copy.deepcopy(trainer.q.target.state_dict())
     trainer.q.update(MIXED)
     for step, equal in ((1, False), (2, False), (3, True)):
-        trainer.q.refresh_target(step)
+        trainer.q.refresh_target(step - 1, step)
         theta = trainer.q.policy.theta7
         assert torch.equal(trainer.q.target.theta7, theta) is equal
         assert torch.equal(trainer.q.target.theta7, start["theta7"]) is not equal
