@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -64,4 +65,11 @@ class Algorithm(Protocol):
 
     def record(self) -> dict[str, Any]:
         """Return what the record of the run says of the algorithm."""
+        ...
+
+    def save(self, folder: Path) -> None:
+        """Write what there is to keep beside checkpoints and ``policy.safetensors``.
+
+        Called on the first learner alone, with each checkpoint.
+        """
         ...

@@ -16,6 +16,10 @@ def make_algorithm(learners: Communicator, settings: ActorsSettings, schema: Sch
     SettingsError
         It cannot learn what the schema says, or not as the settings say.
     """
+    if settings.algorithm == "dqn":
+        from ogg_hpc.actors.dqn import DQN
+
+        return DQN(learners, settings, schema)
     from ogg_hpc.actors.ppo import PPO
 
     return PPO(learners, settings, schema)

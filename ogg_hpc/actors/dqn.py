@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogg_hpc.actors.algorithm import Advance
+from ogg_hpc.actors.cell import Cell
 from ogg_hpc.actors.collectors.episodes import check_setup
 from ogg_hpc.actors.environments.graph_problem import GraphProblem
 from ogg_hpc.actors.environments.registry import make_environment
@@ -75,7 +76,7 @@ class DQN:
         self._engine = make_engine(
             self._settings.engine, alone, self._graphs, self._problem, policy, "allgather"
         )
-        self._clock = Clock(learners, "learn", "average", "evaluate")
+        self._clock = Clock(learners, "gradients", "average", "evaluate")
         self._q = QFunction(
             learners, alone, learners.size, self._engine, policy, self._settings, self._clock
         )
@@ -96,28 +97,29 @@ class DQN:
         self._best: dict[str, Any] | None = None
         self._best_parameters: dict[str, NDArray[Any]] = {}
         self._ratios: dict[str, Any] = {}  # of an evaluation that is not told yet
-        self._evaluated = -1  # how often that was due when it was last done
+        self._evaluated = -1  # at what step of `_learned` that was last done
 
     def arrays(self) -> dict[str, NDArray[np.generic]]:
         """See `Algorithm.arrays`."""
         return _parameters(self._q.policy)
 
-    def advance(self, cell: Any) -> Advance:
+    def advance(self, cell: Cell) -> Advance:
         """Take in what actors have made by now, and make the gradient steps that are due for it."""
-        self._evaluate_when_due()
-        came = _Came()
+        self._evaluate_when_due()  # before the first step
+        came, losses = _Came(), list[float]()
         self._take_in(cell, came, 0.0 if self._due else _WAIT)
-        losses = []
         for _ in range(self._due):
-            losses.append(self._learn(cell))
+            losses += self._learn(cell)
             self._take_in(cell, came, 0.0)
         if self._steps >= self._run.steps:
+            while self._due:
+                losses += self._learn(cell)
             self._evaluate_when_due(last=True)
-        return self._told(came, [loss for loss in losses if loss is not None])
+        return self._told(came, losses)
 
     # Taking in.
 
-    def _take_in(self, cell: Any, came: _Came, seconds: float) -> None:
+    def _take_in(self, cell: Cell, came: _Came, seconds: float) -> None:
         """Grant what there is credit for, and take in what has come (collective)."""
         grant = {"epsilon": self._settings.epsilon(self._steps), "graphs": self._digest}
         cell.top_up(self._credit, grant)
@@ -171,41 +173,48 @@ class DQN:
         """How many rounds of gradient steps are due: the same on all learners."""
         return (self._steps - self._learned) // self._unit
 
-    def _learn(self, cell: Any) -> float | None:
-        """Make the gradient steps of a round; publish what they lead to (collective)."""
-        settings, loss = self._settings, None
+    def _learn(self, cell: Cell) -> list[float]:
+        """Make the gradient steps of a round, and publish what they lead to (collective).
+
+        Returns
+        -------
+        list of float
+            The losses; none while there is no experience.
+        """
+        settings, losses = self._settings, []
         for _ in range(settings.tau):
-            with self._clock("learn"):
+            with self._clock("gradients"):
                 tuples = self._replay.sample(
                     settings.batch, self._run.seed, self._learners.rank, self._gradient_steps
                 )
                 loss = self._q.learn(tuples, self._learned)
+            if loss is not None:
+                losses.append(loss)
             self._gradient_steps += 1
             if self._gradient_steps % settings.publish_every == 0:
                 cell.publish(self.arrays())
         before, self._learned = self._learned, self._learned + self._unit
         self._learned_here += settings.train_frequency
         self._q.refresh_target(before, self._learned)
-        return loss
+        self._evaluate_when_due()
+        return losses
 
     def _evaluate_when_due(self, last: bool = False) -> None:
         """Evaluate on held-out graphs, and keep the policy if none was better (collective)."""
-        due = self._steps // self._settings.evaluate_every
-        if not self._settings.validation or (due == self._evaluated and not last):
+        every, step = self._settings.evaluate_every, self._learned
+        due = step // every > self._evaluated // every or (last and step > self._evaluated)
+        if not self._settings.validation or not due:
             return
-        self._evaluated = due
+        self._evaluated = step
         with self._clock("evaluate"):
             ratios = self._evaluation.ratios(self._q.averaged)
         score = sum(ratios.values()) / len(ratios)
         better = self._best is None or score < self._best["score"]
         if better:
-            self._best = {"step": self._steps, "score": score, "ratios": ratios}
+            self._best = {"step": step, "score": score, "ratios": ratios}
             self._best_parameters = _parameters(self._q.averaged)
         parts = " ".join(f"{name} {ratio:.4f}" for name, ratio in ratios.items())
-        say(
-            self._learners,
-            f"step {self._steps}: {parts}{' (best so far)' if better else ''}",
-        )
+        say(self._learners, f"step {step}: {parts}{' (best so far)' if better else ''}")
         self._ratios = {"ratio": ratios, "score": score}
 
     def _told(self, came: _Came, losses: Sequence[float]) -> Advance:

@@ -146,6 +146,7 @@ class Learning:
             def write(files: ActorsFolder) -> None:
                 assert state is not None
                 files.save(self._progress, state)
+                self._algorithm.save(files.path)
 
             self._files.do(write)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -259,6 +260,9 @@ class PPO:
         self._scale.moments.load(state, "returns/")
         self._novelty.restore(state["novelty"])
         self._steps, self._rounds = int(state["steps"]), int(state["rounds"])
+
+    def save(self, folder: Path) -> None:
+        """See `Algorithm.save`: there is nothing else."""
 
     def record(self) -> dict[str, Any]:
         """See `Algorithm.record`."""

@@ -134,7 +134,12 @@ def _settings_and_folder(
 
 def _print(record: dict[str, Any], folder: Path) -> None:
     from ogg_hpc.actors.folder import POLICY
+    from ogg_hpc.training.folder import BEST, LAST
 
     rate, seconds = record["steps_per_second"], record["seconds"]
     print(f"{record['steps']:,} steps, {rate:,.0f} steps/s, after {seconds:.0f} s")
-    print(f"{folder / POLICY} written; ogg-hpc actors evaluate {folder} plays it")
+    if record["algorithm"] == "dqn":
+        name = LAST if record["best"] is None else BEST
+        print(f"{folder / name} written; ogg-hpc solve GRAPH --policy {folder / name} takes it")
+    else:
+        print(f"{folder / POLICY} written; ogg-hpc actors evaluate {folder} plays it")
