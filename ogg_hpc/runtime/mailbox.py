@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 # Seconds between two looks: the fewest and the most. In between, a part of how long nothing has
-# come, so that waiting takes hardly longer for the sleep.
+# moved, so that waiting takes hardly longer for the sleep.
 _SHORTEST, _LONGEST, _PART = 5e-5, 5e-3, 0.05
 _TAG = 1
 
@@ -103,6 +103,7 @@ class MPIMailbox(Mailbox):
         self._MPI, self._waiting = MPI, waiting
         self._mpi = mpi.Dup()  # messages of its own, whatever else is sent
         self._leaving, self._coming = _Queues(), _Queues()
+        self._moved = time.monotonic()  # when a message was sent or came last
 
     @property
     def pending(self) -> int:
@@ -113,17 +114,19 @@ class MPIMailbox(Mailbox):
         """See `Mailbox.post`."""
         # Synchronous, so that one that is done has been received: see `close`.
         self._leaving.add(rank, self._mpi.Issend([data, self._MPI.BYTE], rank, _TAG), data)
+        self._moved = time.monotonic()
 
     def arrived(self, seconds: float = 0.0) -> list[tuple[int, bytes]]:
         """See `Mailbox.arrived`."""
-        start = time.monotonic()
+        end = time.monotonic() + seconds
         while True:
-            messages = self._look()
-            idle = time.monotonic() - start
-            if messages or idle >= seconds:
+            messages, now = self._look(), time.monotonic()
+            if messages:
+                self._moved = now
+            if messages or now >= end:
                 return messages
-            pause = min(max(_SHORTEST, _PART * idle), _LONGEST)
-            time.sleep(min(pause, seconds - idle))
+            pause = min(max(_SHORTEST, _PART * (now - self._moved)), _LONGEST)
+            time.sleep(min(pause, end - now))
 
     def watched(self) -> AbstractContextManager[None]:
         """See `Mailbox.watched`."""
