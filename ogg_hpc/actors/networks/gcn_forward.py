@@ -96,12 +96,11 @@ def encode(xp: Any, parameters: Parameters, observations: Mapping[str, Any]) -> 
     bonds = xp.asarray(observations["bonds"], dtype=xp.int64)
     i, j, order = bonds[..., 0], bonds[..., 1], bonds[..., 2]
     orders = parameters["order.output"].shape[1]
-    adjacency = xp.zeros((B, n, n, orders + 1))
+    adjacency = xp.zeros((B, n, n, orders + 1), dtype=xp.float32)
     molecule = xp.arange(B)[:, None]
     adjacency[molecule, i, j, order] = adjacency[molecule, j, i, order] = 1.0
-    adjacency = xp.asarray(adjacency[..., 1:], dtype=xp.float32)
-    linked = adjacency.sum(-1)
-    adjacency = adjacency.reshape(B, n, n * orders)
+    linked = adjacency[..., 1:].sum(-1)
+    adjacency = adjacency[..., 1:].reshape(B, n, n * orders)
 
     atoms = (parameters["atom.kind"][kinds - 1] + parameters["atom.free_valence"][free]) * there
     W = atoms.shape[-1]
