@@ -37,6 +37,7 @@ from ogg_hpc.runtime.package_version import package_version
 _LOOK = 0.1  # seconds between looks for learners
 _DRAIN = 2.0  # seconds that hosts have to hear that the run is finished
 _BEATS = 10  # heartbeats, and looks for missing ones, within a lease
+_LAST_WORDS = 1.0  # seconds that a host has to take the reason of its end
 _REASON = 500  # characters of a reason, which travels in a header
 # What learners count hosts by that are refused, by the name of a status.
 _REFUSALS = {
@@ -139,7 +140,9 @@ class _Controller:
             self._leave(session, end)
         if end.code != "OK":
             code = getattr(self._grpc.StatusCode, end.code)
-            await context.abort(code, end.reason.encode(errors="replace").decode()[:_REASON])
+            details = end.reason.encode(errors="replace").decode()[:_REASON]
+            with suppress(TimeoutError):  # a host that does not read does not take a status either
+                await asyncio.wait_for(context.abort(code, details), _LAST_WORDS)
 
     def _authenticate(self, context: Any) -> None:
         given = dict(context.invocation_metadata() or ()).get(AUTHORIZATION, b"")

@@ -88,6 +88,8 @@ class Session:
         place
             Gives the host to a learner, by its first frame.
         """
+        # Now, so that no write that is given up has it on its way: a status could not follow.
+        await self._context.send_initial_metadata(())
         tasks = [asyncio.create_task(each) for each in (self._read(place), self._write())]
         try:
             await asyncio.wait([*tasks, self._ended], return_when=asyncio.FIRST_COMPLETED)
