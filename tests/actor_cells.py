@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ogg_hpc.actors.cell import PHASES, Cell, Setup
+from ogg_hpc.actors.cell import PHASES, Cell
 from ogg_hpc.actors.collectors.registry import collector_class
 from ogg_hpc.actors.environments.registry import make_environment
 from ogg_hpc.actors.host import Host
 from ogg_hpc.actors.networks.registry import make_network
 from ogg_hpc.actors.normalisation import ObservationNormaliser
 from ogg_hpc.actors.schema import Schema
+from ogg_hpc.actors.setup import Setup
 from ogg_hpc.actors.transports.inside import InsideTransport
 from ogg_hpc.actors.transports.mpi import MPITransport, act
 from ogg_hpc.runtime.clock import Clock

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
-from ogg_hpc.actors.cell import PHASES, Cell, Setup
+from ogg_hpc.actors.cell import PHASES, Cell
 from ogg_hpc.actors.fragment import Fragment, Layout
 from ogg_hpc.actors.message import Message, decode, encode
 from ogg_hpc.actors.schema import Leaf, Schema
 from ogg_hpc.actors.settings import ActorsSettings, CollectionSettings
+from ogg_hpc.actors.setup import Setup
 from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.communicator import Communicator
 

@@ -51,11 +51,6 @@ class Host:
         """Whether all its slots can be stepped."""
         return all(slot.ready for slot in self.slots)
 
-    @property
-    def at_work(self) -> bool:
-        """Whether something is waited for."""
-        return any(slot.grant and not slot.void for slot in self.slots)
-
 
 @dataclass(eq=False)
 class Slot:
@@ -97,6 +92,11 @@ class Slot:
     def live(self) -> bool:
         """Whether something may be asked of it, now or when it has answered."""
         return self.ready and not self.void
+
+    @property
+    def working(self) -> bool:
+        """Whether its answer is waited for."""
+        return self.grant is not None and not self.void
 
     def restart(self, incarnation: int) -> None:
         """Forget all of what was before: it is started anew."""

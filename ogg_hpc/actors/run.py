@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ogg_hpc.actors.algorithms import make_algorithm
-from ogg_hpc.actors.cell import PHASES, Cell, Setup
+from ogg_hpc.actors.cell import PHASES, Cell
 from ogg_hpc.actors.collectors.registry import collector_class
 from ogg_hpc.actors.environments.registry import make_environment
 from ogg_hpc.actors.folder import ActorsFolder
@@ -19,6 +19,7 @@ from ogg_hpc.actors.learning import Learning
 from ogg_hpc.actors.roles import take_role
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.actors.settings import ActorsSettings
+from ogg_hpc.actors.setup import Setup
 from ogg_hpc.actors.transport import Transport
 from ogg_hpc.actors.transports.inside import InsideTransport
 from ogg_hpc.actors.transports.mpi import MPITransport, act

@@ -6,8 +6,8 @@ from fake_hosts import SCHEMA, FakeTransport, Time, make_cell
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogg_hpc.actors.cell import NoActorsError
 from ogg_hpc.actors.message import Message, decode, encode
+from ogg_hpc.actors.waiting import NoActorsError
 from ogg_hpc.actors.weights import Weights
 
 WEIGHTS = {"layer": np.arange(3, dtype=np.float32)}
