@@ -95,6 +95,17 @@ def tensors(arrays):
     return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
 
+def test_without_hidden_layers_the_policy_is_linear():
+    of = schema(SEEN, Discrete(4))
+    seen, made = observations(of, 6), network(of, hidden=[])
+    acted = made.act(seen, hash64(1, np.arange(6)))
+    found = trained(made).evaluate(tensors(seen), tensors(acted.actions))
+    np.testing.assert_allclose(acted.value, found.value.detach().numpy(), rtol=1e-5, atol=1e-5)
+    rows = {"value": 2 * seen["value"]}
+    twice = 2 * made.value(seen) - made.value({"value": 0 * seen["value"]})
+    np.testing.assert_allclose(made.value(rows), twice, rtol=1e-4, atol=1e-5)
+
+
 CASES = [
     (states, actions, masked)
     for states in STATES
