@@ -74,7 +74,9 @@ class Rollout:
 
     def leads_to(self, step: int, slot: int, observation: Arrays) -> None:
         """Note the state after a step, where its value is needed."""
-        self._to_value.append((step, slot, observation))
+        # A copy: an environment may show all its states in one array.
+        kept = {name: each.copy() for name, each in observation.items()}
+        self._to_value.append((step, slot, kept))
 
     def fill_in_values(self, value: Callable[[Arrays], NDArray[np.float32]]) -> None:
         """Value the states that `leads_to` has noted, all at once."""
