@@ -13,6 +13,7 @@ import math
 from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,16 @@ class Novelty:
     ----------
     settings
         Window and exponent.
+
+    Attributes
+    ----------
+    repeated : float or None
+        Share of the products that were last taken in, of all learners, that were in the window
+        already; None where there were none.
     """
 
     def __init__(self, settings: NoveltySettings) -> None:
+        self.repeated: float | None = None
         self._settings = settings
         self._latest: deque[int] = deque()
         self._counts: Counter[int] = Counter()
@@ -105,6 +113,8 @@ class Novelty:
         """
         parts = learners.gather_objects([_number(product) for product in products])
         repeats = [[self._take(number) for number in part] for part in parts]
+        every = [before > 0 for part in repeats for before in part]
+        self.repeated = fmean(every) if every else None
         own = np.array(repeats[learners.rank], np.float64)
         return ((1 + own) ** -self._settings.exponent).astype(np.float32)
 

@@ -146,6 +146,7 @@ class PPO:
             "episodes": int(episodes.count),
             "return": float(episodes.mean[0]) if episodes.count else None,
             "length": float(episodes.mean[1]) if episodes.count else None,
+            "repeated": self._novelty.repeated,
             # What is left of the values' errors is what the advantages are made of.
             "explained_variance": float(1 - (deviation[0] / deviation[1]) ** 2),
         }

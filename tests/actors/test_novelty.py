@@ -24,8 +24,11 @@ def test_each_repetition_earns_less():
     novelty = Novelty(NoveltySettings(window=10, exponent=0.5))
     factors = novelty.factors(["C", "CC", "C", "C", "CC", "CO"], Communicator())
     np.testing.assert_allclose(factors, [1, 1, 2**-0.5, 3**-0.5, 2**-0.5, 1], rtol=1e-6)
+    assert novelty.repeated == 0.5
     assert novelty.factors(["C"], Communicator()) == pytest.approx(4**-0.5)
+    assert novelty.repeated == 1
     assert novelty.factors([], Communicator()).shape == (0,)
+    assert novelty.repeated is None
 
 
 def test_what_left_the_window_is_new_again():
