@@ -12,7 +12,7 @@ from ogg_hpc.actors.gateway.backoff import Backoff
 from ogg_hpc.actors.gateway.connection import Connection, End, Target
 from ogg_hpc.actors.gateway.finding import Controller
 from ogg_hpc.actors.host import Host
-from ogg_hpc.errors import InputError, OggError, SettingsError
+from ogg_hpc.errors import OggError, SettingsError
 from ogg_hpc.runtime.stop import Stop
 
 _LOOK = 0.1  # seconds between looks at what is due
@@ -73,17 +73,16 @@ class RemoteHost:
         ------
         SettingsError
             The controller or the learner refuses this host, or there is none for too long.
+        InputError
+            What is to tell of the controller is not what it should be.
         OggError
             The environments cannot be run.
         """
         while not self._stop():
-            try:
-                target = self._controller.find()
-            except InputError as error:
-                if not self._controller.is_file:
-                    raise
-                self._pause(str(error))  # the run has not begun, or begins again
+            if not self._controller.announced:
+                self._pause(f"{self._controller.name} is not there yet")
                 continue
+            target = self._controller.find()
             if target is None:
                 self._say("the run is finished")
                 return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import ipaddress
 import socket
+import ssl
 import struct
 from collections.abc import Iterable
 from contextlib import suppress
@@ -64,6 +65,24 @@ def read_pem(path: Path, what: str) -> bytes:
     if b"-----BEGIN " not in content:
         raise InputError(path, f"no {what}: expected PEM, which begins with -----BEGIN")
     return content
+
+
+def check_pair(certificate: Path, key: Path) -> None:
+    """Find out that a certificate and a key cannot be used.
+
+    Raises
+    ------
+    InputError
+        They do not belong together, or are damaged or encrypted.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate, key, password="")  # or it would ask at the terminal
+    except (ssl.SSLError, ValueError) as error:
+        reason = getattr(error, "reason", None) or error
+        raise InputError(
+            certificate, f"cannot be used as a certificate with the key {key}: {reason}"
+        ) from None
 
 
 def local_names() -> set[str]:

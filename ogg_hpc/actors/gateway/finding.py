@@ -33,8 +33,12 @@ class Controller:
     certificate: Path | None = None
 
     @property
-    def is_file(self) -> bool:
-        """Whether a file tells where the controller is."""
+    def announced(self) -> bool:
+        """Whether there is something to be found: a file appears when the run has begun."""
+        return not self._is_file or Path(self.name).exists()
+
+    @property
+    def _is_file(self) -> bool:
         return self.name.endswith(".json")
 
     def find(self) -> Target | None:
@@ -49,9 +53,9 @@ class Controller:
         SettingsError
             The address or the token is missing, or this node cannot reach the controller.
         """
-        return self._announced() if self.is_file else self._named()
+        return self._by_file() if self._is_file else self._by_name()
 
-    def _named(self) -> Target:
+    def _by_name(self) -> Target:
         if self.token_file is None:
             raise SettingsError(
                 f"{self.name}: name the token that lets this host in, by --token-file; it is "
@@ -60,7 +64,7 @@ class Controller:
         encrypted = self.certificate is not None or not parse_address(self.name).loopback
         return self._target(self.name, self.token_file, encrypted, self.certificate)
 
-    def _announced(self) -> Target | None:
+    def _by_file(self) -> Target | None:
         path = Path(self.name)
         announced = read_announcement(path)
         if announced.finished:

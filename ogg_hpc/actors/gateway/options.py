@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ogg_hpc.actors.gateway.addresses import Address, parse_address
 from ogg_hpc.actors.gateway.announcement import controllers_folder, node_name
-from ogg_hpc.actors.gateway.certificates import own_certificate, read_pem
+from ogg_hpc.actors.gateway.certificates import check_pair, own_certificate, read_pem
 from ogg_hpc.actors.gateway.link import socket_folder
 from ogg_hpc.actors.gateway.tokens import make_token, read_token
 from ogg_hpc.actors.settings import RemoteSettings
@@ -85,6 +85,11 @@ def controller_options(
     encrypted = bool(remote.certificate) or not listen.loopback
     if encrypted and not remote.certificate:
         certificate, key = own_certificate(folder, node, also=() if listen.any else (listen.host,))
+    certificate_bytes = key_bytes = b""
+    if encrypted:
+        certificate_bytes = read_pem(certificate, "certificate")
+        key_bytes = read_pem(key, "private key")
+        check_pair(certificate, key)
     return ControllerOptions(
         listen=listen,
         sockets=socket_folder(run_folder),
@@ -93,8 +98,8 @@ def controller_options(
         token_file=token_file.resolve(),
         token=read_token(token_file),
         certificate_file=str(certificate.resolve()) if encrypted else "",
-        certificate=read_pem(certificate, "certificate") if encrypted else b"",
-        key=read_pem(key, "private key") if encrypted else b"",
+        certificate=certificate_bytes,
+        key=key_bytes,
         lease=lease,
         parent=parent,
     )
