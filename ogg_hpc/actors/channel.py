@@ -24,7 +24,7 @@ class Channel:
     Attributes
     ----------
     ended : bool
-        Whether the other end has been closed. What is sent then is forgotten.
+        Whether the other end has been closed, and all that it had sent has been read.
     """
 
     def __init__(self, connection: socket.socket) -> None:
@@ -32,6 +32,7 @@ class Channel:
         self._socket = connection
         self._outgoing: deque[memoryview] = deque()
         self._incoming = bytearray()
+        self._in_vain = False  # nobody will read what is sent; there may still be what to read
         self.ended = False
 
     def fileno(self) -> int:
@@ -51,7 +52,7 @@ class Channel:
     def flush(self) -> None:
         """Send as much as the other end takes now."""
         try:
-            while self._outgoing and not self.ended:
+            while self._outgoing and not self._in_vain:
                 sent = self._socket.sendmsg([*self._outgoing][:2])
                 while self._outgoing and sent >= len(self._outgoing[0]):
                     sent -= len(self._outgoing.popleft())
@@ -60,8 +61,8 @@ class Channel:
         except BlockingIOError:
             return
         except (BrokenPipeError, ConnectionResetError):
-            self.ended = True
-        if self.ended:
+            self._in_vain = True
+        if self._in_vain:
             self._outgoing.clear()
 
     def receive(self) -> list[bytes]:
@@ -87,7 +88,7 @@ class Channel:
 
     def close(self) -> None:
         """Close this end; what has not been sent is forgotten."""
-        self.ended = True
+        self.ended = self._in_vain = True
         self._outgoing.clear()
         self._socket.close()
 

@@ -191,6 +191,7 @@ class Host:
     def _begin(self, welcome: Message) -> None:
         """Start processes for the slots of a welcome; those of an earlier one are ended."""
         self._kill_all()
+        self._outgoing = []  # of no interest to this learner
         self._welcome, self._weights, self._lease = welcome, None, welcome.number("lease")
         algorithm, environment = welcome.text("algorithm"), welcome.text("environment")
         collector = COLLECTORS.get(algorithm, "").split(":")[0]

@@ -59,6 +59,17 @@ def test_what_was_sent_before_an_end_still_comes(pair):
     assert not there.sending
 
 
+def test_last_words_come_to_those_who_were_speaking_themselves(pair):
+    here, there = pair
+    there.send(bytes(10_000_000))
+    here.send(b"last words")
+    here.close()
+    there.flush()
+    assert not there.sending
+    assert there.receive() == [b"last words"]
+    assert there.ended
+
+
 def test_an_end_in_the_middle_of_a_message_leaves_none(pair):
     here, there = pair
     here.send(bytes(10_000_000))
