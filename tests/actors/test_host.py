@@ -15,6 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from stand_in_learner import LIMIT, SCRIPTED, StandInLearner
 
+from ogg_hpc.actors.collectors.registry import COLLECTORS
+from ogg_hpc.actors.environments.registry import ENVIRONMENTS
 from ogg_hpc.actors.host import Host
 from ogg_hpc.actors.message import MalformedMessageError, Message, decode, encode
 from ogg_hpc.errors import SettingsError
@@ -352,10 +354,14 @@ def test_processes_inherit_nothing_and_load_no_torch(start, order, tmp_path, mon
     assert str(tmp_path / "open file") not in told["descriptors"]
 
 
-def test_a_host_loads_no_torch():
-    program = "import sys, ogg_hpc.actors.host; print('torch' in sys.modules)"
+@pytest.mark.parametrize(
+    "module",
+    ["ogg_hpc.actors.host", *(spec.split(":")[0] for spec in (COLLECTORS | ENVIRONMENTS).values())],
+)
+def test_what_steps_environments_loads_no_torch(module):
+    program = f"import sys, {module}; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "False\n"
+    assert done.stdout == "False\n", done.stderr
 
 
 def parent_of(process):
