@@ -20,9 +20,10 @@ class Advance:
     Attributes
     ----------
     steps
-        Environment steps of all learners that were taken in; 0 where all were asked to stop.
+        Environment steps of all learners that were taken in.
     values
-        For the curves of the run; see `ogg_hpc.runtime.metrics.Metrics.write`.
+        For the curves of the run, see `ogg_hpc.runtime.metrics.Metrics.write`; empty where there
+        is nothing to say.
     text
         A few words for the progress bar.
     """

@@ -218,7 +218,9 @@ class DQN:
         self._ratios = {"ratio": ratios, "score": score}
 
     def _told(self, came: _Came, losses: Sequence[float]) -> Advance:
-        """Return what there is to say of an advance."""
+        """Return what there is to say of an advance, nothing where nothing has happened."""
+        if not (came.steps or losses or self._ratios):
+            return Advance(0, {}, "waiting for actors")
         mean = came.total_return / came.episodes if came.episodes else None
         values = {
             "loss": losses[-1] if losses else None,

@@ -32,11 +32,17 @@ class Player:
     Raises
     ------
     SettingsError
-        The environment is another than the one that the policy has learned.
+        The environment is another than the one that the policy has learned, or the policy scores
+        nodes of graphs, which is not for this player.
     """
 
     def __init__(self, policy: SavedPolicy, seed: int, greedy: bool) -> None:
         settings, self._schema = policy.settings, policy.schema
+        if settings.algorithm == "dqn":
+            raise SettingsError(
+                "a policy of deep Q-learning is compared on graphs: ogg-hpc evaluate --policy "
+                "RUN/best.npz GRAPHS"
+            )
         self._seed, self._greedy = seed, greedy
         self._network = make_network(settings.network.name, self._schema, settings.network.model)
         self._network.load(dict(policy.arrays))

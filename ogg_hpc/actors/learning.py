@@ -133,7 +133,7 @@ class Learning:
             advance = self._algorithm.advance(self._cell)
         self._progress.step += advance.steps
         rate = self._rate()
-        if self._files.value is not None and advance.steps:
+        if self._files.value is not None and advance.values:
             values = {**advance.values, "steps_per_second": rate, "seconds": self._elapsed()}
             self._files.value.metrics.write(self._progress.step, values)
         return f"{advance.text}, {rate:,.0f} steps/s"
