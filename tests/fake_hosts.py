@@ -113,6 +113,13 @@ class FakeHost:
     def start(self, slot, round_, steps):
         self.answer_at(slot, round_, self.time.now, steps, steps)
 
+        def progress():
+            if self.grants.get(slot, (None, None))[1] == round_ and not self.frozen:
+                self.say("progress", slots={slot: 0})
+                self.time.at(self.time.now + 1, progress)
+
+        self.time.at(self.time.now + 1, progress)
+
     def cut(self, slot):
         if slot in self.grants:
             _, round_, since, steps = self.grants[slot]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from fake_hosts import SCHEMA, FakeTransport, Time, make_cell
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogg_hpc.actors.message import Message, decode, encode
@@ -434,6 +434,7 @@ EVENTS = st.lists(
 )
 
 
+@settings(max_examples=50)
 @given(
     rounds=st.lists(st.integers(1, 200), min_size=1, max_size=4),
     speeds=st.lists(st.floats(0.001, 1.0, allow_nan=False), min_size=1, max_size=6),
@@ -464,6 +465,43 @@ def test_rounds_are_exact_and_end_whatever_happens_to_other_hosts(rounds, speeds
         seen |= keys
         cell.publish(WEIGHTS)
     assert cell.measurement.steps == sum(rounds)
+
+
+@settings(max_examples=50)
+@given(
+    outstanding=st.lists(st.integers(0, 60), min_size=1, max_size=30),
+    speeds=st.lists(st.floats(0.001, 1.0, allow_nan=False), min_size=1, max_size=6),
+    events=EVENTS,
+)
+def test_what_works_ahead_is_bounded_and_nothing_is_taken_twice(outstanding, speeds, events):
+    time = Time()
+    transport = FakeTransport(time)
+    cell = make_cell(time, transport)
+    cell.publish(WEIGHTS)
+    transport.host(1, 0.05)
+    for seconds in speeds:
+        transport.host(2, seconds)
+    for moment, what, number, slot in events:
+        time.at(moment, lambda args=(what, number, slot): happen(transport, *args))
+    seen = set()
+    for most in outstanding:
+        cell.top_up(most)
+        granted = sum(
+            steps
+            for host in transport.hosts.values()
+            for slot, (*_, steps) in host.grants.items()
+            if slot in cell.slots and not (host.gone or host.frozen)
+        )
+        assert granted <= max(outstanding)
+        fragments = cell.arrived(2.0)
+        keys = {(each.slot, each.incarnation, each.sequence) for each in fragments}
+        assert len(keys) == len(fragments)
+        assert not keys & seen
+        seen |= keys
+        cell.publish(WEIGHTS)
+    cell.top_up(1000)
+    assert cell.arrived(600.0), "somebody is always at work"
+    assert sum(cell.measurement.staleness.values()) == cell.measurement.fragments
 
 
 def happen(transport, what, number, slot):

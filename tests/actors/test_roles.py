@@ -95,3 +95,33 @@ def test_cells_on_one_node_differ_by_one_actor_at_most(ranks):
     sizes = [len(each) for each in cells(assign([20], [ranks])).values()]
     assert max(sizes) - min(sizes) <= 1
     assert sum(sizes) == 20 - ranks
+
+
+ON_NODES = """
+from ogg_hpc.actors.roles import take_role
+from ogg_hpc.actors.settings import RolesSettings
+from ogg_hpc.runtime.launch import start
+
+comm = start("cpu")
+roles = comm.gather_objects(take_role(comm, RolesSettings(), "cpu"))
+if comm.rank == 0:
+    for role in roles:
+        print(role.kind, role.learner, role.rank, role.place, role.actors, role.leads_node)
+"""
+
+
+def test_ranks_of_each_node_are_a_cell(run_ranks, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(ON_NODES)
+    # MPICH takes ranks of one machine for those of two nodes, in turn; other libraries do not.
+    run = run_ranks(4, [script], variables={"MPIR_CVAR_NUM_CLIQUES": "2"})
+    assert run.returncode == 0, run.stderr
+    lines = run.stdout.splitlines()
+    if lines[0] == "learner 0 0 0 (1, 2, 3) True":
+        pytest.skip("only MPICH takes ranks of one machine for several nodes")
+    assert sum(line.startswith("learner") and line.endswith("True") for line in lines) == 2
+    assert sum(line.startswith("actor") for line in lines) == 2
+    assert {line.split("(")[1] for line in lines if line.startswith("learner")} in (
+        {"1,) True", "3,) True"},
+        {"2,) True", "3,) True"},
+    )

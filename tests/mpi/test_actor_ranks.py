@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from actor_cells import cell_over_ranks, learner_cell
+from small_graphs import RANKS
 from stand_in_learner import SCRIPTED
 
 from ogg_hpc.actors.host import Host
@@ -84,6 +85,28 @@ def test_an_environment_process_that_is_killed_or_frozen_is_made_up_for(
             fragments = cell.collect(200)
             assert sum(each.steps for each in fragments) == 200
             assert process not in {int(each.arrays["reward"][0]) for each in fragments}
+            assert time.monotonic() < deadline
+
+
+@pytest.mark.skipif(RANKS < 3, reason="needs two ranks that act")
+def test_a_rank_that_is_stopped_holds_nobody_up_and_comes_back(comm):
+    pids = comm.gather_objects(os.getpid())
+    settings = make_settings(seconds=0.002, lease=0.5, patience=0.0)
+    with cell_over_ranks(comm, settings, processes=1) as cell:
+        if cell is None:
+            return
+        cell.collect(20)
+        os.kill(pids[-1], signal.SIGSTOP)
+        try:
+            deadline = time.monotonic() + 60
+            while len(cell.slots) == comm.size - 1:
+                assert sum(each.steps for each in cell.collect(100)) == 100
+                assert time.monotonic() < deadline
+            assert cell.measurement.silent == 1
+        finally:
+            os.kill(pids[-1], signal.SIGCONT)
+        while len(cell.slots) < comm.size - 1:
+            assert sum(each.steps for each in cell.collect(100)) == 100
             assert time.monotonic() < deadline
 
 
