@@ -40,7 +40,7 @@ POINTS = 20  # of the curve
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=400_000, help="environment steps")
+    parser.add_argument("--steps", type=int, default=500_000, help="environment steps")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--set", action="append", default=[], help="another setting of the run")
     parser.add_argument("--output", type=Path, default=HERE / "molecules_qed.json")

@@ -111,7 +111,20 @@ class MolecularGraph:
             np.multiply(np.minimum.outer(free, free), closes, out=orders[:, :most])
         if self.count < most:
             np.minimum.outer(free, self._valences.astype(np.uint8), out=orders[:, most:])
+        if self.count < settings.min_atoms:
+            kept_open = np.minimum(orders, self._orders_that_keep_it_open())
+            return kept_open if kept_open.any() else orders
         return orders
+
+    def _orders_that_keep_it_open(self) -> NDArray[np.uint8]:
+        """Return the (A,) largest orders of bonds to each end that leave something to add to."""
+        brought = np.zeros(self.settings.max_atoms + len(self._valences), np.int64)
+        brought[self.settings.max_atoms :] = self._valences
+        # A bond takes its order from both ends.
+        largest = (int(self.free_valence.sum()) + brought - 1) // 2
+        if self.count + 1 >= self.settings.min_atoms:
+            largest[self.settings.max_atoms :] = LARGEST_ORDER
+        return largest.clip(0, LARGEST_ORDER).astype(np.uint8)
 
     def _connect_last_atom(self, neighbour: int) -> None:
         last = self.count - 1

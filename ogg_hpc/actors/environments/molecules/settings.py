@@ -31,7 +31,9 @@ class MoleculeSettings:
         f"kinds of atoms: {', '.join(KINDS)}",
     )
     max_atoms: int = setting(38, "most atoms, hydrogen aside")
-    min_atoms: int = setting(1, "atoms before which the agent may not stop")
+    min_atoms: int = setting(
+        1, "fewest atoms; before, the agent may not stop, nor leave nothing to add to"
+    )
     max_rings: int = setting(8, "most rings: bonds in excess of those of a tree")
     smallest_ring: int = setting(3, "fewest atoms of a ring that a new bond closes")
     largest_ring: int = setting(8, "most atoms of the smallest ring that a new bond closes")

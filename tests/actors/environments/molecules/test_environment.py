@@ -231,6 +231,34 @@ def test_the_agent_may_not_stop_before_the_fewest_atoms():
     assert masks == [[1, 0], [1, 0], [1, 1]]
 
 
+@pytest.mark.parametrize("options", [{}, {"max_atoms": 12}, {"kinds": ["F", "O"], "start": "O"}])
+def test_every_molecule_has_the_fewest_atoms(options):
+    environment = MoleculeEnvironment(min_atoms=12, **options)
+    atoms = [play(environment, seed, stop=0.9)[1]["atoms"] for seed in range(100)]
+    assert min(atoms) == 12
+
+
+def test_what_would_leave_nothing_to_add_to_is_forbidden_before_the_fewest_atoms():
+    environment = MoleculeEnvironment(min_atoms=4, kinds=["C", "O", "F"], start="CO")
+
+    def orders(*actions):
+        observation, _ = environment.reset(seed=0)
+        for action in actions:
+            observation, *_ = environment.step(action)
+        return largest_orders(observation["action_mask"], int(environment.action_space.nvec[1]))
+
+    new = slice(environment.settings.max_atoms, None)  # free valence: 3 on C, 1 on O
+    assert orders()[:2, new].tolist() == [[3, 2, 1], [1, 1, 1]]
+    double = new_atom(environment, "O", order=2)  # leaves 1 on C, 1 on O; the fourth may end it
+    assert orders(double)[:2, new].tolist() == [[1, 1, 1], [1, 1, 1]]
+    environment = MoleculeEnvironment(min_atoms=5, kinds=["C", "O", "F"], start="CO")
+    assert orders(double)[:2, new].tolist() == [[1, 1, 1], [1, 1, 1]]
+    ended = new_atom(environment, "F", at=1)  # leaves 1 on C: F would be the end
+    assert orders(double, ended)[0, new].tolist() == [1, 1, 1]
+    environment = MoleculeEnvironment(min_atoms=6, kinds=["C", "O", "F"], start="CO")
+    assert orders(double, ended)[0, new].tolist() == [1, 1, 0]
+
+
 def test_the_agent_must_stop_where_nothing_can_be_added():
     environment = MoleculeEnvironment(kinds=["F"], start="F", min_atoms=5)
     observation, _ = environment.reset(seed=0)
