@@ -20,7 +20,9 @@ _REFUSALS = (
     *("UNAUTHENTICATED", "FAILED_PRECONDITION", "INVALID_ARGUMENT", "RESOURCE_EXHAUSTED"),
     *("UNIMPLEMENTED", "PERMISSION_DENIED"),
 )
-_NO_TRUST = "Tls handshake failed"  # in the details of a status
+# In the details of a status.
+_NO_TRUST = "Tls handshake failed"
+_NO_ANSWER = "Socket closed"
 
 
 class End(Enum):
@@ -111,9 +113,9 @@ class Connection:
             self._tell(frame)
 
     def show_life(self) -> None:
-        """Send a heartbeat, if the last one is some time ago."""
+        """Send a heartbeat, if the last one is some time ago and nothing else is to be sent."""
         now = time.monotonic()
-        if now - self._shown > self._lease / _BEATS:
+        if now - self._shown > self._lease / _BEATS and self._outgoing.empty():
             self._shown = now
             self._tell(HEARTBEAT)
 
@@ -208,6 +210,8 @@ class Connection:
                 f"{self._target.address} cannot be trusted: its certificate is not signed by the "
                 f"one given, or not for this name, or it does not speak TLS ({details})"
             )
+        if not self.heard and not self._target.encrypted and details.endswith(_NO_ANSWER):
+            details += "; if it speaks TLS, give its certificate"
         return (End.REFUSED if code in _REFUSALS else End.LOST), details or code
 
     async def _read(self, call: Any) -> str | None:

@@ -16,6 +16,7 @@ from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.launch import without_launcher
 from ogg_hpc.runtime.log import LOG
 
+_ERROR = "ogg-hpc: "  # how the command line begins its message
 _END = 5.0  # seconds that it has to come to its end
 
 
@@ -118,10 +119,10 @@ class ControllerProcess:
                 self.kill()
 
     def _last_words(self) -> str:
-        """Return the last line that it has said since its start, or its exit code."""
+        """Return the error that has ended it, or its exit code."""
         assert self._process is not None
         with open(self._log, "rb") as log:
             log.seek(self._said_before)
-            lines = log.read().decode(errors="replace").strip().splitlines()
-        code = f"exit code {self._process.returncode}"
-        return lines[-1].removeprefix("ogg-hpc: ") if lines else f"{code}; see {self._log}"
+            lines = log.read().decode(errors="replace").splitlines()
+        errors = [line.removeprefix(_ERROR) for line in lines if line.startswith(_ERROR)]
+        return errors[-1] if errors else f"exit code {self._process.returncode}; see {self._log}"

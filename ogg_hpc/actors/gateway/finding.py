@@ -56,12 +56,12 @@ class Controller:
         return self._by_file() if self._is_file else self._by_name()
 
     def _by_name(self) -> Target:
+        encrypted = self.certificate is not None or not parse_address(self.name).loopback
         if self.token_file is None:
             raise SettingsError(
                 f"{self.name}: name the token that lets this host in, by --token-file; it is "
                 "RUN/controllers/token of the run, unless the run was given another"
             )
-        encrypted = self.certificate is not None or not parse_address(self.name).loopback
         return self._target(self.name, self.token_file, encrypted, self.certificate)
 
     def _by_file(self) -> Target | None:

@@ -16,6 +16,8 @@ class LearnerLink:
 
     Attributes
     ----------
+    name : str
+        For people.
     about : dict
         What the learner is: the digest of its ``schema``.
     load : int
@@ -24,7 +26,10 @@ class LearnerLink:
         Whether it needs hosts no more.
     """
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.name = name
         self.about: dict[str, Any] = {}
         self.load = 0
         self.finished = False
@@ -42,7 +47,7 @@ class LearnerLink:
         OSError
             None does.
         """
-        link = cls(*await asyncio.open_unix_connection(path, limit=PACKET_BYTES))
+        link = cls(path.name, *await asyncio.open_unix_connection(path, limit=PACKET_BYTES))
         packet = await link.receive()
         link.about = json.loads(packet.content)
         return link

@@ -169,9 +169,11 @@ class _Controller:
         learner = min(learners, key=lambda each: each.load)
         session.load = check_hello(hello, learner.about)
         learner.load += session.load
+        _say(f"{session.name}, which is {hello.get('host')!r:.80}, serves {learner.name}")
         return learner
 
     def _leave(self, session: Session, end: SessionError) -> None:
+        _say(f"{session.name} is gone: {end.reason!r:.{_REASON}}")
         if end.code in _REFUSALS:
             self._refused[_REFUSALS[end.code]] += 1
             self._tell_refused()
@@ -198,6 +200,7 @@ class _Controller:
     async def _serve_learner(self, path: Path, learner: LearnerLink) -> None:
         self._learners[path] = learner
         self._seen.add(path)
+        _say(f"{learner.name} is there")
         if self._announcement is None:
             self._announcement = self._announce(learner.about)
         learner.tell(Kind.LISTENING, content=self._announcement.address.encode())
@@ -216,6 +219,7 @@ class _Controller:
                     session.end("INVALID_ARGUMENT", content.decode(errors="replace"))
         finally:
             learner.close()
+            _say(f"{learner.name} {'needs no hosts any more' if learner.finished else 'is gone'}")
             if not learner.finished:
                 del self._learners[path]
                 for session in self._of(learner):
@@ -301,6 +305,11 @@ class _Controller:
         if self._announcement is not None:
             finished = replace(self._announcement, finished=True)
             write_announcement(self._options.announcement, finished)
+
+
+def _say(text: str) -> None:
+    with suppress(OSError):
+        print(time.strftime("%Y-%m-%dT%H:%M:%S%z"), text, flush=True)
 
 
 def _why_not(address: Address) -> str:

@@ -44,6 +44,7 @@ class Session:
 
     def __init__(self, number: int, context: Any, end_of_file: Any) -> None:
         self.number = number
+        self.name = f"host {number} at {context.peer()}"
         self.learner: LearnerLink | None = None
         self.load = 0
         self.outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()

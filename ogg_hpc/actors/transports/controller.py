@@ -7,7 +7,7 @@ import selectors
 import socket
 import time
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,7 @@ from ogg_hpc.actors.gateway.link import WINDOW, Kind, Packet, socket_folder, soc
 from ogg_hpc.errors import OggError
 
 _START = 30.0  # seconds that the controller has to start, on a node that has much to do
-_FLUSH = 5.0  # seconds that what was sent has to reach the controller at the end
+_FLUSH = 2.0  # seconds that what was sent has to reach the controller at the end
 _PAUSE = 0.1  # most seconds between looks at the controller's process
 _AWAY = 1.0  # seconds without a poll after which nobody can tell who was silent
 
@@ -144,15 +144,15 @@ class ControllerTransport:
             self._give_back()
 
     def _finish(self) -> None:
-        """Send what is still to be sent, and that this is all."""
+        """Send what is still to be sent, as far as hosts take it, and that this is all."""
+        self._look_until(lambda: not any(host.outgoing for host in self._hosts.values()))
+        if self._link is not None:
+            self._link.send(Kind.FINISHED)
+            self._look_until(lambda: self._link is None or self._link.idle)
+
+    def _look_until(self, condition: Callable[[], bool]) -> None:
         until = time.monotonic() + _FLUSH
-        told = False
-        while self._link is not None and time.monotonic() < until:
-            if not told and not any(host.outgoing for host in self._hosts.values()):
-                self._link.send(Kind.FINISHED)
-                told = True
-            if told and self._link.idle:
-                return
+        while self._link is not None and not condition() and time.monotonic() < until:
             self._look(_PAUSE)
 
     def _give_back(self) -> None:
