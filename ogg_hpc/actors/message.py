@@ -52,15 +52,16 @@ PROTOCOL = 1
 MESSAGE_LIMIT = 1 << 30  # bytes
 PROGRESS_PERIOD = 1.0  # seconds
 
-# What arrays may be of, in the words of safetensors and in NumPy's.
-_NUMPY_NAMES = {
-    "BOOL": "bool",
-    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
-    **{f"U{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)},
-    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)},
+# What arrays may be of, by the words of safetensors.
+_TYPES = {
+    "BOOL": np.dtype("bool"),
+    **{f"I{bits}": np.dtype(f"int{bits}") for bits in (8, 16, 32, 64)},
+    **{f"U{bits}": np.dtype(f"uint{bits}") for bits in (8, 16, 32, 64)},
+    **{f"F{bits}": np.dtype(f"float{bits}") for bits in (16, 32, 64)},
 }
+DTYPES = frozenset(dtype.name for dtype in _TYPES.values())
+_CODES = frozenset(dtype.str[1:] for dtype in _TYPES.values())  # in any order of bytes
 _deserialize: Callable[[bytes], list[tuple[str, dict[str, Any]]]] = deserialize  # it has no types
-DTYPES = frozenset(_NUMPY_NAMES.values())
 
 
 class MalformedMessageError(OggError):
@@ -157,7 +158,7 @@ def encode(message: Message) -> bytes:
     if size + len(metadata["fields"]) > MESSAGE_LIMIT:
         raise MalformedMessageError(f"{message.kind}: {size} bytes are above {MESSAGE_LIMIT}")
     for name, array in arrays.items():
-        if array.dtype.name not in DTYPES:
+        if array.dtype.str[1:] not in _CODES:
             raise MalformedMessageError(f"{message.kind}: {name} has the dtype {array.dtype}")
     return save(arrays, metadata)
 
@@ -208,17 +209,18 @@ def _check_size(data: bytes) -> None:
 
 def _head(data: bytes) -> Message:
     metadata = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-    kind, fields = metadata["kind"], json.loads(metadata["fields"])
+    kind, text = metadata["kind"], metadata["fields"]
+    fields = json.loads(text)
     if not isinstance(kind, str) or not isinstance(fields, dict):
         raise ValueError("the kind has to be a text and the fields a map")
-    json.dumps(fields, ensure_ascii=False).encode()  # half a surrogate pair can be escaped
+    if "\\u" in text:  # half of a surrogate pair can be escaped, and is no text
+        json.dumps(fields, ensure_ascii=False).encode()
     return Message(kind, fields)
 
 
 def _array(tensor: Mapping[str, Any]) -> NDArray[Any]:
-    dtype = np.dtype(_NUMPY_NAMES[tensor["dtype"]])
-    array = np.frombuffer(tensor["data"], np.uint8).view(dtype).reshape(tensor["shape"])
-    if dtype == np.bool_ and (array.view(np.uint8) > 1).any():
+    array = np.frombuffer(tensor["data"], _TYPES[tensor["dtype"]]).reshape(tensor["shape"])
+    if array.dtype == np.bool_ and (array.view(np.uint8) > 1).any():
         raise ValueError("a boolean that is neither 0 nor 1")
     return array
 
