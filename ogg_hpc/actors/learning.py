@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from ogg_hpc.actors.algorithm import Algorithm
-from ogg_hpc.actors.cell import Cell
+from ogg_hpc.actors.cell import PHASES, Cell
 from ogg_hpc.actors.folder import POLICY, ActorsFolder, Progress, Saved, lasting
 from ogg_hpc.actors.policy_file import SavedPolicy, save_policy
 from ogg_hpc.actors.schema import Schema
@@ -129,12 +129,20 @@ class Learning:
 
     def _advance(self) -> str:
         """Make a round, or what else the algorithm makes of it; return a short text on it."""
+        before = self._clock.report()
         with self._clock("learn"):
             advance = self._algorithm.advance(self._cell)
+        after = self._clock.report()
+        spent = {name: after[name] - before[name] for name in ("learn", *PHASES)}
         self._progress.step += advance.steps
         rate = self._rate()
         if self._files.value is not None and advance.values:
-            values = {**advance.values, "steps_per_second": rate, "seconds": self._elapsed()}
+            values = {
+                **advance.values,
+                "steps_per_second": rate,
+                "seconds": self._elapsed(),
+                "spent": spent,
+            }
             self._files.value.metrics.write(self._progress.step, values)
         return f"{advance.text}, {rate:,.0f} steps/s"
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ogg_hpc.cli import scale_actors
 from ogg_hpc.cli.options import add_run_options, console, start_ranks
 
 if TYPE_CHECKING:
@@ -71,6 +72,8 @@ def add_parser(subparsers: Any) -> None:
     _add_plan_options(run)
     _add_report_options(run)
     run.set_defaults(run=run_run)
+
+    scale_actors.add_parser(commands)
 
     measure = commands.add_parser(
         "measure",

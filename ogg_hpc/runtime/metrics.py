@@ -13,6 +13,8 @@ from ogg_hpc.errors import InputError
 from ogg_hpc.runtime.event_file import EventFile
 from ogg_hpc.runtime.files import sync, writing
 
+METRICS = "metrics.jsonl"
+
 
 class Metrics:
     """Writes one JSON object a line to ``metrics.jsonl``, and scalars to ``tensorboard/``.
@@ -41,7 +43,7 @@ class Metrics:
     """
 
     def __init__(self, folder: Path, keep: int, step: int, tensorboard: bool) -> None:
-        self._path = folder / "metrics.jsonl"
+        self._path = folder / METRICS
         self._events_folder = folder / "tensorboard"
         self._events: EventFile | None = None
         self.failure: InputError | None = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogg_hpc.cli.actors import actor, controller, evaluate, learner, run
+from ogg_hpc.cli.actors import actor, calibrate, controller, evaluate, learner, run
 
 
 def add_parser(subparsers: Any) -> None:
@@ -14,5 +14,5 @@ def add_parser(subparsers: Any) -> None:
         "actors", help=about, description=about[0].upper() + about[1:] + "."
     )
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    for command in (run, learner, controller, actor, evaluate):
+    for command in (run, learner, controller, actor, evaluate, calibrate):
         command.add_parser(commands)
