@@ -59,8 +59,6 @@ class PPOSettings:
         ):  # fmt: skip
             if not 0 <= getattr(self, name) < math.inf:
                 raise misfit(name, f"ppo.{name} must be finite and not negative")
-        if self.normalise_returns and self.gamma == 1:
-            raise misfit("normalise_returns", "ppo.normalise_returns needs ppo.gamma below 1")
 
     def learning_rate_at(self, done: float) -> float:
         """Return the step size of Adam after a share of the run's steps."""
