@@ -14,6 +14,7 @@ References
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,6 @@ from ogg_hpc.actors.fragment import Fragment
 from ogg_hpc.actors.replay import EpisodeReplay
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.actors.settings import ActorsSettings
-from ogg_hpc.errors import SettingsError
 from ogg_hpc.policies.file import save_parameters
 from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.runtime.clock import Clock, over_ranks
@@ -93,7 +93,8 @@ class DQN:
         self._fragments: dict[int, tuple[int, int]] = {}  # incarnation and number by slot
         self._taken = self._learned_here = 0  # steps of this learner's actors
         self._steps = self._learned = 0  # steps of all actors: taken in, and learned from
-        self._gradient_steps = self._stale = 0
+        self._gradient_steps = 0
+        self._dropped: Counter[str] = Counter()
         self._best: dict[str, Any] | None = None
         self._best_parameters: dict[str, NDArray[Any]] = {}
         self._ratios: dict[str, Any] = {}  # of an evaluation that is not told yet
@@ -124,12 +125,13 @@ class DQN:
         grant = {"epsilon": self._settings.epsilon(self._steps), "graphs": self._digest}
         cell.top_up(self._credit, grant)
         for fragment in cell.arrived(seconds):
-            if cell.version - fragment.version > self._settings.stale:
-                self._stale += 1
-                self._replay.leave_off(fragment.slot)
-            else:
+            reason = self._misfit(fragment, cell.version)
+            if reason is None:
                 self._insert(fragment)
                 came.add(fragment)
+            else:  # what follows on it does not count either
+                self._dropped[reason] += 1
+                self._replay.leave_off(fragment.slot)
         for slot in self._fragments.keys() - set(cell.slots):
             self._replay.leave_off(slot)
             del self._fragments[slot]
@@ -137,28 +139,38 @@ class DQN:
 
     @property
     def _credit(self) -> int:
-        """How many steps the actors of this learner may still make before it learns on."""
-        ahead = self._taken - self._learned_here
+        """How many steps the actors of this learner may still make before it learns on.
+
+        It grows by half of `ahead` at a time: steps that are granted together share messages,
+        weights and forward passes.
+        """
+        portion = max(1, self._settings.ahead // 2)
+        ahead = self._taken - self._learned_here // portion * portion
         left = -(-(self._run.steps - self._steps) // self._learners.size)
-        return max(0, min(self._settings.ahead - ahead, left))
+        return max(0, min(self._settings.ahead - max(ahead, 0), left))
+
+    def _misfit(self, fragment: Fragment, version: int) -> str | None:
+        """Return why a fragment cannot be learned from; None where it can."""
+        if version - fragment.version > self._settings.stale:
+            return "stale"
+        graphs, sizes = fragment.arrays["graph"], self._graphs.sizes
+        if (graphs < 0).any() or (graphs >= len(sizes)).any():
+            return "no such graph"
+        if (fragment.arrays["action"] >= sizes[graphs] * self._problem.sides).any():
+            return "no such node"
+        return None
 
     def _insert(self, fragment: Fragment) -> None:
         """Put the steps of a fragment behind those of its slot."""
         arrays, slot = fragment.arrays, fragment.slot
-        sizes = self._graphs.sizes
-        graphs = arrays["graph"]
-        if (graphs < 0).any() or (graphs >= len(sizes)).any():
-            raise SettingsError(f"slot {slot} has steps on graphs that are not there")
-        if (arrays["action"] >= sizes[graphs] * self._problem.sides).any():
-            raise SettingsError(f"slot {slot} has chosen nodes that its graph does not have")
         following = fragment.incarnation, fragment.sequence
         if self._fragments.get(slot) != following:  # something between is missing
             self._replay.leave_off(slot)
         self._fragments[slot] = fragment.incarnation, fragment.sequence + 1
         rewards = arrays["reward"]
         if self._settings.reward == "per-node":
-            rewards = rewards / sizes[graphs]
-        self._replay.extend(slot, graphs, arrays["first"], arrays["action"], rewards)
+            rewards = rewards / self._graphs.sizes[arrays["graph"]]
+        self._replay.extend(slot, arrays["graph"], arrays["first"], arrays["action"], rewards)
         self._taken += fragment.steps
 
     # Learning.
@@ -229,7 +241,8 @@ class DQN:
             "ahead": self._steps - self._learned,
             **self._ratios,
         }
-        self._ratios = {}
+        if came.steps:  # else nothing of it is written
+            self._ratios = {}
         text = f"loss {losses[-1]:.2e}" if losses else "waiting for actors"
         return Advance(came.steps, values, text)
 
@@ -297,7 +310,7 @@ class DQN:
 
     def record(self) -> dict[str, Any]:
         """See `Algorithm.record`."""
-        stale = int(self._learners.allreduce(np.array([self._stale]))[0])
+        dropped: Counter[str] = sum(self._learners.gather_objects(self._dropped), Counter())
         return {
             "problem": self._problem.name,
             "engine": self._engine.name,
@@ -305,7 +318,7 @@ class DQN:
             "best": self._best,
             "references": self._evaluation.kinds(),
             "replay_steps": self._replay.steps,
-            "stale_fragments": stale,
+            "unusable_fragments": dict(dropped),
             "learning_phases": over_ranks(self._learners, self._clock.report()),
         }
 

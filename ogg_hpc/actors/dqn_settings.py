@@ -26,8 +26,8 @@ class DQNSettings(QSettings):
     )
     stale: int = setting(
         1000,
-        "environment steps of a learner after which what was granted before is too old: it is "
-        "dropped and counted",
+        "versions by which the weights that experience was made with may be behind; what is older "
+        "is dropped and counted",
     )
     publish_every: int = setting(8, "gradient steps from one version of the weights to the next")
     validation: tuple[GraphSource, ...] = setting((), "held-out graphs that choose the best policy")
@@ -38,3 +38,6 @@ class DQNSettings(QSettings):
         for name in ("ahead", "stale", "publish_every", "evaluate_every"):
             if getattr(self, name) < 1:
                 raise SettingsError(f"dqn.{name} must be at least 1")
+        # Else actors and learner could wait for one another for ever.
+        if self.ahead < 2 * self.train_frequency:
+            raise SettingsError("dqn.ahead must be at least twice dqn.train_frequency")

@@ -76,7 +76,7 @@ def test_held_out_ratios_get_better_and_the_best_policy_is_kept(tmp_path):
 
 
 def test_gradient_steps_are_so_many_a_step_and_no_more_than_came_in():
-    settings = settings_of(steps=50, tau=3, train_frequency=4)
+    settings = settings_of(steps=50, tau=3, train_frequency=4, ahead=8)
     made, cell = started(settings)
     granted = []
     top_up = cell.top_up
@@ -89,7 +89,7 @@ def test_gradient_steps_are_so_many_a_step_and_no_more_than_came_in():
         assert made.record()["gradient_steps"] <= 3 * (done // 4)
     assert done == 50
     assert made.record()["gradient_steps"] == 3 * (50 // 4)
-    assert max(outstanding for outstanding, _ in granted) == 6
+    assert max(outstanding for outstanding, _ in granted) == 8
     epsilons = [epsilon for _, epsilon in granted]
     assert epsilons[0] == 0.9
     assert epsilons == sorted(epsilons, reverse=True)
@@ -123,9 +123,9 @@ def test_what_is_too_old_is_dropped_and_counted():
     for _ in range(3):
         cell.publish(made.arrays())
     assert made.advance(cell).steps == 0
-    assert made.record()["stale_fragments"] == 3
+    assert made.record()["unusable_fragments"] == {"stale": 3}
     made.advance(cell)
-    assert made.record()["stale_fragments"] == 3
+    assert made.record()["unusable_fragments"] == {"stale": 3}
 
 
 def test_steps_after_a_fragment_that_is_missing_do_not_count_as_its_episodes():
@@ -144,16 +144,19 @@ def test_steps_after_a_fragment_that_is_missing_do_not_count_as_its_episodes():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [("graph", 6, "graphs that are not there"), ("action", 12, "nodes that its graph")],
+    ("name", "value", "reason"),
+    [("graph", 6, "no such graph"), ("graph", -1, "no such graph"), ("action", 12, "no such node")],
 )
-def test_steps_that_cannot_be_are_refused(name, value, message):
+def test_steps_that_cannot_be_are_dropped_and_counted(name, value, reason):
     made, cell = started(settings_of())
     cell.top_up(3, {"epsilon": 1.0, "graphs": made._digest})
-    good = cell.arrived(0)[0]
-    bad = {**good.arrays, name: np.full_like(good.arrays[name], value)}
-    with pytest.raises(SettingsError, match=message):
-        made._insert(Fragment(**{**vars(good), "arrays": bad}))
+    bad, *good = cell.arrived(0)
+    arrays = {**bad.arrays, name: np.full_like(bad.arrays[name], value)}
+    answers = [[Fragment(**{**vars(bad), "arrays": arrays}), *good]]
+    cell.arrived = lambda seconds: answers.pop() if answers else []
+    assert made.advance(cell).steps == sum(each.steps for each in good) == 2
+    assert made.record()["unusable_fragments"] == {reason: 1}
+    assert made.record()["replay_steps"] == 2
 
 
 @pytest.mark.parametrize("problem", ["mis", "mds", "maxcut"])
@@ -200,6 +203,21 @@ def test_settings_name_their_table():
         settings_of(tau=0)
     with pytest.raises(SettingsError, match=r"dqn\.ahead must be at least 1"):
         settings_of(ahead=0)
+    with pytest.raises(SettingsError, match=r"ahead must be at least twice dqn\.train_frequency"):
+        settings_of(ahead=7, train_frequency=4)
+
+
+@pytest.mark.parametrize("ahead", [2, 3, 5, 8])
+def test_actors_and_learner_never_wait_for_one_another(ahead):
+    settings = settings_of(steps=30, tau=1, train_frequency=ahead // 2, ahead=ahead)
+    cell = OneProcessCell(settings, 3)
+    made = DQN(Communicator(), settings, cell.schema)
+    cell.publish(made.arrays())
+    done = idle = 0
+    while done < 30:
+        came = made.advance(cell).steps
+        done, idle = done + came, 0 if came else idle + 1
+        assert idle < 3
 
 
 def test_the_preset_is_the_default_of_train():
