@@ -9,7 +9,7 @@ from typing import Literal
 
 from ogg_hpc.actors.settings import RolesSettings
 from ogg_hpc.runtime.communicator import Communicator
-from ogg_hpc.runtime.device import visible_gpus
+from ogg_hpc.runtime.device import visible_gpu_addresses
 
 Kind = Literal["learner", "actor", "idle"]
 
@@ -49,7 +49,8 @@ class Role:
 def take_role(comm: Communicator, settings: RolesSettings, device: str) -> Role:
     """Return what this rank is for (collective).
 
-    Only the first rank of a node asks for GPUs, so that those that act load no library for them.
+    The first rank of a node looks for GPUs, and only where it sees a single one the others do, too:
+    the launcher may have given each its own. So those that act mostly load no library for that.
 
     Parameters
     ----------
@@ -62,7 +63,9 @@ def take_role(comm: Communicator, settings: RolesSettings, device: str) -> Role:
     """
     node = comm.node()
     first = node.broadcast_object(comm.rank)
-    gpus = visible_gpus() if node.rank == 0 and device != "cpu" else 0
+    gpus = visible_gpu_addresses() if node.rank == 0 and device != "cpu" else []
+    if node.broadcast_object(len(gpus)) == 1 and node.rank != 0:
+        gpus = visible_gpu_addresses()
     ranks = comm.gather_objects((first, gpus))
     node.free()
     return assign_roles([first for first, _ in ranks], [gpus for _, gpus in ranks], settings)[
@@ -77,36 +80,41 @@ class _Learner:
     actors: list[int] = field(default_factory=list)
 
 
-def assign_roles(nodes: Sequence[int], gpus: Sequence[int], settings: RolesSettings) -> list[Role]:
+def assign_roles(
+    nodes: Sequence[int], gpus: Sequence[Sequence[str]], settings: RolesSettings
+) -> list[Role]:
     """Return what each rank is for.
 
-    Learners are the first ranks of their nodes, and other ranks of a node act for the learners of
-    that node. Where some nodes have GPUs, the others have no learners: their ranks act for those
-    that have the fewest actors.
+    Learners are the first ranks of their nodes, of those first that see a GPU which none before
+    them has taken. Other ranks of a node act for the learners of that node. Where some nodes have
+    GPUs, the others have no learners: their ranks act for those that have the fewest actors.
 
     Parameters
     ----------
     nodes
         The node of each rank, by any number of its own.
     gpus
-        How many GPUs each rank has found on its node, 0 where it has not looked.
+        The GPUs that each rank sees, by names that are those of one GPU within a node; none where
+        it has not looked.
     settings
         How many ranks learn and act.
     """
     members: dict[int, list[int]] = {}
     for rank, node in enumerate(nodes):
         members.setdefault(node, []).append(rank)
-    found = {node: max(gpus[rank] for rank in ranks) for node, ranks in members.items()}
+    own = {node: _with_a_gpu_of_their_own(ranks, gpus) for node, ranks in members.items()}
+    any_gpu = any(own.values())
     most = settings.actors_per_learner or len(nodes)
     learners: list[_Learner] = []
     spare: list[int] = []
     for node, ranks in members.items():
-        number = min(_learners_wanted(found, node, settings), len(ranks))
-        here = [_Learner(rank, place) for place, rank in enumerate(ranks[:number])]
-        others = ranks[number:]
-        near = min(len(others), most * number)
+        number = _learners_wanted(len(own[node]), any_gpu, settings)
+        chosen = sorted(sorted(ranks, key=lambda rank: rank not in own[node])[:number])
+        here = [_Learner(rank, place) for place, rank in enumerate(chosen)]
+        others = [rank for rank in ranks if rank not in chosen]
+        near = min(len(others), most * len(here))
         for place, learner in enumerate(here):
-            learner.actors += others[near * place // number : near * (place + 1) // number]
+            learner.actors += others[near * place // len(here) : near * (place + 1) // len(here)]
         spare += others[near:]
         learners += here
     for rank in spare:
@@ -116,12 +124,23 @@ def assign_roles(nodes: Sequence[int], gpus: Sequence[int], settings: RolesSetti
     return _roles(len(nodes), learners)
 
 
-def _learners_wanted(gpus: dict[int, int], node: int, settings: RolesSettings) -> int:
+def _with_a_gpu_of_their_own(ranks: Sequence[int], gpus: Sequence[Sequence[str]]) -> list[int]:
+    """Return the ranks of a node that get a GPU, as long as there are any."""
+    chosen, taken = [], set[str]()
+    for rank in ranks:
+        free = [gpu for gpu in gpus[rank] if gpu not in taken]
+        if free:
+            chosen.append(rank)
+            taken.add(free[0])
+    return chosen
+
+
+def _learners_wanted(gpus: int, any_gpu: bool, settings: RolesSettings) -> int:
     if not settings.local:
         return sys.maxsize
-    if not any(gpus.values()):
+    if not any_gpu:
         return settings.learners_per_node or 1
-    return settings.learners_per_node or gpus[node] if gpus[node] else 0
+    return settings.learners_per_node or gpus if gpus else 0
 
 
 def _roles(ranks: int, learners: list[_Learner]) -> list[Role]:

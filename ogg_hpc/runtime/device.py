@@ -265,6 +265,16 @@ def visible_gpus() -> int:
         return 0
 
 
+def visible_gpu_addresses() -> list[str]:
+    """Return the PCI addresses of the GPUs that CuPy can use, by which ranks tell them apart."""
+    count = visible_gpus()
+    if not count:
+        return []
+    import cupy
+
+    return [str(cupy.cuda.runtime.deviceGetPCIBusId(index)) for index in range(count)]
+
+
 def installed_gpus(devices: Path = Path("/dev")) -> int:
     """Return how many NVIDIA GPUs the system shows, whether or not a library can use them."""
     return len(list(devices.glob("nvidia[0-9]*")))

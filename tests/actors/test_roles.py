@@ -10,11 +10,12 @@ from ogg_hpc.runtime.communicator import Communicator
 
 
 def assign(sizes, gpus=None, **settings):
-    """Assign roles on nodes of so many ranks and GPUs; only the first rank of a node has looked."""
+    """Assign roles on nodes of so many ranks, all of which see so many GPUs."""
     nodes = [node for node, size in enumerate(sizes) for _ in range(size)]
     gpus = gpus or [0] * len(sizes)
-    found = [gpus[node] if rank == nodes.index(node) else 0 for rank, node in enumerate(nodes)]
-    return assign_roles(nodes, found, RolesSettings(**settings))
+    return assign_roles(
+        nodes, [list("abcdef"[: gpus[node]]) for node in nodes], RolesSettings(**settings)
+    )
 
 
 def cells(roles):
@@ -33,6 +34,15 @@ def test_one_rank_of_a_node_learns_where_there_are_no_gpus():
 
 def test_as_many_ranks_of_a_node_learn_as_it_has_gpus():
     assert cells(assign([5, 7], [2, 2])) == {0: [2], 1: [3, 4], 5: [7, 8], 6: [9, 10, 11]}
+
+
+def test_ranks_that_were_given_a_gpu_each_learn():
+    found = [["a"], [], ["b"], [], ["a"], ["b"], []]
+    roles = assign_roles([0] * 4 + [1] * 3, found, RolesSettings())
+    assert cells(roles) == {0: [1], 2: [3], 4: [], 5: [6]}
+    assert [role.place for role in roles if role.kind == "learner"] == [0, 1, 0, 1]
+    one_each = assign_roles([0] * 4 + [1] * 3, found, RolesSettings(learners_per_node=1))
+    assert cells(one_each) == {0: [1, 2, 3], 4: [5, 6]}
 
 
 def test_ranks_of_nodes_without_gpus_act_for_the_learners_with_the_fewest_actors():

@@ -33,6 +33,7 @@ ARGUMENTS = {
     "embed.sh": "graph.h5 'emb/a b.h5' --method line",
     "evolve.sh": "mvc-evolution runs/evolved",
     "actors.sh": "cartpole runs/pole",
+    "actor.sh": "runs/pole/controllers/n1.json --environments 8",
 }
 
 
@@ -60,6 +61,24 @@ CONFIGS = {
         f"[evolution]\ngenerations = 30\npopulation = 4\n{GRAPHS}"
     ),
 }
+
+
+ACTORS = """
+steps = 640
+[environment]
+name = "synthetic"
+options = { seconds = 0.01 }
+[network.model]
+hidden = [8]
+[roles]
+environments = 1
+[ppo]
+round_steps = 32
+minibatch = 32
+epochs = 1
+[output]
+tensorboard = false
+"""
 
 
 @pytest.fixture
@@ -285,6 +304,19 @@ def test_training_is_warned_and_goes_on_in_the_next_part_to_the_same_policy(lsf,
     assert whole.keys() == warned.keys()
     for name, array in whole.items():
         np.testing.assert_array_equal(array, warned[name])
+
+
+def test_actors_are_warned_and_go_on_in_the_next_part(lsf):
+    (lsf.folder / "mine.toml").write_text(ACTORS)
+    with lsf.site.open("a") as site:
+        site.write("export GPUS_PER_NODE=1\n")
+    warning = {"STUB_WARN": "script", "STUB_WARN_WHEN": str(lsf.folder / "run/metrics.jsonl")}
+    job = lsf("actors.sh", "mine.toml run", **warning)
+    assert (job.returncode, len(job.steps)) == (0, 2), job.output + job.stderr
+    assert "resumed at step " in job.output
+    record = json.loads((lsf.folder / "run" / "record.json").read_text())
+    assert (record["ranks"], record["learners"]) == (2, 1)
+    assert record["steps"] == 640
 
 
 def test_embedding_is_warned_and_goes_on_in_the_next_part_to_the_same_vectors(lsf, graph):
