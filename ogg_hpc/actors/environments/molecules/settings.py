@@ -27,7 +27,7 @@ class MoleculeSettings:
         "C", "SMILES that an episode starts from, or a file with one a line, one of which is drawn"
     )
     kinds: tuple[str, ...] = setting(
-        ("C", "N", "O", "S", "P", "F", "I", "Cl", "Br", "N+", "O-"),
+        ("C", "N", "O", "F", "S", "Cl", "Br", "N+", "O-"),
         f"kinds of atoms: {', '.join(KINDS)}",
     )
     max_atoms: int = setting(38, "most atoms, hydrogen aside")

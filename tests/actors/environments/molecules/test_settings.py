@@ -48,13 +48,13 @@ def test_options_that_do_not_fit(options, message):
         build(MoleculeSettings, options)
 
 
-def test_the_page_on_molecules_has_all_options_and_an_example_that_works():
+def test_the_page_on_molecules_has_all_options_and_examples_that_work_together():
     page = (Path(__file__).parents[4] / "docs" / "molecules.md").read_text(encoding="utf-8")
     for name, _, help_text in describe(MoleculeSettings):
         assert f"`{name}`" in page
         assert help_text
-    (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    run = build(ActorsSettings, tomllib.loads(example))
+    examples = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    run = build(ActorsSettings, tomllib.loads("\n".join(examples)))
     assert isinstance(make_environment(run.environment.name, run.environment.options), Env)
 
 
