@@ -39,7 +39,7 @@ class EnvironmentSettings:
 class NetworkSettings:
     """The policy."""
 
-    name: str = setting("mlp", "mlp, gcn, or FILE.py:CLASS of your own")
+    name: str = setting("mlp", "mlp, gcn, FILE.py:CLASS of your own, or s2v for dqn")
     model: dict[str, Any] = setting(dict, "settings of the network, such as width and layers")
 
 

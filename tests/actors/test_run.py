@@ -1,6 +1,8 @@
 import json
 import os
+import re
 import signal
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -82,6 +84,16 @@ def test_saved_policy_plays(whole):
     policy = load_policy(whole / "policy.safetensors")
     assert policy.origin["step"] == 192
     assert len(list(Player(policy, 0, greedy=True).episodes(2))) == 2
+
+
+def test_the_page_on_actors_reads_a_policy(whole, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "actors.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(whole)
+    found = {}
+    exec(example, found)
+    assert found["arrays"].keys() == load_policy(Path("policy.safetensors")).arrays.keys()
+    assert found["fields"]["origin"]["step"] == 192
 
 
 def test_a_run_repeats_exactly(whole, small_settings, tmp_path):
