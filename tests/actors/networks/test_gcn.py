@@ -214,7 +214,7 @@ def test_actions_are_drawn_as_often_as_their_probability_says():
     shown = molecule(rng, 4, 3)
     actions = allowed(shown)
     logs, _, _ = evaluated(learner(made), stacked([shown] * len(actions)), actions)
-    count = 20_000
+    count = 5_000
     drawn = made.act(stacked([shown] * count), keys(rng, count)).actions["value"]
     seen = (drawn[:, None] == actions).all(-1).mean(0)
     expected = np.exp(logs)
