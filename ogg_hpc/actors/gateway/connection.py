@@ -11,7 +11,14 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from ogg_hpc.actors.gateway.frames import HEARTBEAT, Assembly, MalformedFrameError, cut
+from ogg_hpc.actors.gateway.frames import (
+    END,
+    HEARTBEAT,
+    Assembly,
+    MalformedFrameError,
+    cut,
+    read_end,
+)
 from ogg_hpc.actors.gateway.grpc_settings import AUTHORIZATION, CLIENT_OPTIONS, PATH, load_grpc
 
 _BEATS = 10  # heartbeats, and looks for missing ones, within a lease
@@ -178,7 +185,9 @@ class Connection:
         finally:
             await channel.close()
 
-    async def _until_the_end(self, call: Any, reading: asyncio.Task[str | None]) -> tuple[End, str]:
+    async def _until_the_end(
+        self, call: Any, reading: asyncio.Task[tuple[End, str] | None]
+    ) -> tuple[End, str]:
         closed = asyncio.create_task(self._closed.wait())
         try:
             while True:
@@ -189,8 +198,7 @@ class Connection:
                 if closed.done():
                     return End.LOST, "closed by this side"
                 if reading.done():
-                    malformed = reading.result()
-                    return (End.LOST, malformed) if malformed else await self._judge(call)
+                    return reading.result() or await self._judge(call)
                 now = time.monotonic()
                 if now - started > 2 * pause:
                     self._heard_at += now - started  # this process itself stood still
@@ -201,10 +209,8 @@ class Connection:
             closed.cancel()
 
     async def _judge(self, call: Any) -> tuple[End, str]:
-        """Return what the controller's last word means."""
+        """Return what the status means with which gRPC has ended the connection."""
         code, details = (await call.code()).name, await call.details() or ""
-        if code == "OK":
-            return End.FINISHED, details
         if _NO_TRUST in details:
             return End.REFUSED, (
                 f"{self._target.address} cannot be trusted: its certificate is not signed by the "
@@ -212,10 +218,10 @@ class Connection:
             )
         if not self.heard and not self._target.encrypted and details.endswith(_NO_ANSWER):
             details += "; if it speaks TLS, give its certificate"
-        return (End.REFUSED if code in _REFUSALS else End.LOST), details or code
+        return _end_of(code), details or code
 
-    async def _read(self, call: Any) -> str | None:
-        """Take what comes; return what is wrong with it, or None at the end."""
+    async def _read(self, call: Any) -> tuple[End, str] | None:
+        """Take what comes; return how it ends, or None where the controller has not told."""
         assembly = Assembly()
         while True:
             try:
@@ -226,10 +232,13 @@ class Connection:
                 return None
             self.heard = True
             self._heard_at = time.monotonic()
+            if frame[:1] == bytes([END]):
+                code, reason = read_end(frame)
+                return _end_of(code), reason
             try:
                 message = assembly.add(frame)
             except MalformedFrameError as error:
-                return f"{self._target.address} has sent {error}"
+                return End.LOST, f"{self._target.address} has sent {error}"
             if message is not None:
                 self._arrived.append(message)
                 self._alert()
@@ -243,3 +252,9 @@ class Connection:
     def _alert(self) -> None:
         with suppress(BlockingIOError):  # it is full, and can be read
             os.write(self._waker, b"\0")
+
+
+def _end_of(code: str) -> End:
+    if code == "OK":
+        return End.FINISHED
+    return End.REFUSED if code in _REFUSALS else End.LOST

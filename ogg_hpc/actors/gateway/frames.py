@@ -8,6 +8,7 @@ byte  meaning
 0     a part of a message, of which more comes
 1     the last part of a message, or all of it
 2     no message: the sender is alive
+3     from a controller, its last: why it ends
 ====  =======================================
 """
 
@@ -17,7 +18,7 @@ from collections.abc import Iterator
 
 from ogg_hpc.actors.message import MESSAGE_LIMIT
 
-PART, LAST, ALIVE = 0, 1, 2
+PART, LAST, ALIVE, END = 0, 1, 2, 3
 HEARTBEAT = bytes([ALIVE])
 MOST_BYTES = 1 << 20
 # A frame has to pass within a lease, along slow lines too.
@@ -34,6 +35,27 @@ def cut(message: bytes) -> Iterator[bytes]:
     for start in range(0, end, _CUT_BYTES):
         part = message[start : start + _CUT_BYTES]
         yield bytes([LAST if start + _CUT_BYTES >= end else PART]) + part
+
+
+def end_frame(code: str, reason: str) -> bytes:
+    """Return the last frame of a controller.
+
+    The status of gRPC says the same, but is lost where the host sends something meanwhile.
+
+    Parameters
+    ----------
+    code
+        Name of the status.
+    reason
+        For people.
+    """
+    return bytes([END]) + f"{code} {reason}".encode()
+
+
+def read_end(frame: bytes) -> tuple[str, str]:
+    """Return the code and the reason of a controller's last frame."""
+    code, _, reason = frame[1:].decode(errors="replace").partition(" ")
+    return code, reason
 
 
 class Assembly:

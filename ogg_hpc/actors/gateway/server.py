@@ -37,8 +37,7 @@ from ogg_hpc.runtime.package_version import package_version
 _LOOK = 0.1  # seconds between looks for learners
 _DRAIN = 2.0  # seconds that hosts have to hear that the run is finished
 _BEATS = 10  # heartbeats, and looks for missing ones, within a lease
-_LAST_WORDS = 1.0  # seconds that a host has to take the reason of its end
-_REASON = 500  # characters of a reason, which travels in a header
+_LAST_WORDS = 0.5  # seconds that a host has to take the reason of its end
 # What learners count hosts by that are refused, by the name of a status.
 _REFUSALS = {
     "UNAUTHENTICATED": "wrong token",
@@ -128,31 +127,31 @@ class _Controller:
     async def _connect(self, _: Any, context: Any) -> None:
         """Serve one host: the handler of gRPC's only method."""
         session = Session(next(self._numbers), context, self._grpc.aio.EOF)
-        end = SessionError("UNAVAILABLE", "the connection is lost")
         try:
-            self._authenticate(context)
-            self._sessions[session.number] = session
-            end = await session.run(self._place)
-        except SessionError as error:
-            end = error
+            if error := self._mistrust(context):
+                await session.refuse(error)
+            else:
+                self._sessions[session.number] = session
+                await session.run(self._place)
         finally:
             self._sessions.pop(session.number, None)
-            self._leave(session, end)
-        if end.code != "OK":
-            code = getattr(self._grpc.StatusCode, end.code)
-            details = end.reason.encode(errors="replace").decode()[:_REASON]
+            self._leave(session)
+        outcome = session.outcome
+        if outcome.code != "OK":
+            code = getattr(self._grpc.StatusCode, outcome.code)
             with suppress(TimeoutError):  # a host that does not read does not take a status either
-                await asyncio.wait_for(context.abort(code, details), _LAST_WORDS)
+                await asyncio.wait_for(context.abort(code, outcome.reason), _LAST_WORDS)
 
-    def _authenticate(self, context: Any) -> None:
+    def _mistrust(self, context: Any) -> SessionError | None:
+        """Return why a host is not let in, None if it is."""
         given = dict(context.invocation_metadata() or ()).get(AUTHORIZATION, b"")
         given = given if isinstance(given, bytes) else given.encode()
-        if not hmac.compare_digest(given, self._token):
-            raise SessionError(
-                "UNAUTHENTICATED",
-                f"wrong token: the right one is in {self._options.token_file} on the "
-                "controller's node",
-            )
+        if hmac.compare_digest(given, self._token):
+            return None
+        return SessionError(
+            "UNAUTHENTICATED",
+            f"wrong token: the right one is in {self._options.token_file} on {node_name()}",
+        )
 
     async def _place(self, session: Session, frame: bytes) -> LearnerLink:
         """Give a host to the learner with the least load, as soon as all learners are there."""
@@ -172,8 +171,9 @@ class _Controller:
         _say(f"{session.name}, which is {hello.get('host')!r:.80}, serves {learner.name}")
         return learner
 
-    def _leave(self, session: Session, end: SessionError) -> None:
-        _say(f"{session.name} is gone: {end.reason!r:.{_REASON}}")
+    def _leave(self, session: Session) -> None:
+        end = session.outcome
+        _say(f"{session.name} is gone: {end.reason!r}")
         if end.code in _REFUSALS:
             self._refused[_REFUSALS[end.code]] += 1
             self._tell_refused()
@@ -283,7 +283,9 @@ class _Controller:
             for session in list(self._sessions.values()):
                 if stood_still > pause:
                     session.forgive(stood_still)
-                if session.silence(now) > self._options.lease - 2 * pause:
+                if (
+                    session.silence(now) > self._options.lease - 3 * pause
+                ):  # for it takes time to tell
                     session.end(
                         "DEADLINE_EXCEEDED",
                         f"no sign of life within {self._options.lease:g} s",

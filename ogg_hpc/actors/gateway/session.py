@@ -5,11 +5,23 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
-from ogg_hpc.actors.gateway.frames import ALIVE, HEARTBEAT, MalformedFrameError, check
+from ogg_hpc.actors.gateway.frames import (
+    ALIVE,
+    HEARTBEAT,
+    LAST,
+    PART,
+    MalformedFrameError,
+    check,
+    end_frame,
+)
 from ogg_hpc.actors.gateway.learner_link import LearnerLink
 from ogg_hpc.actors.gateway.link import Kind
+
+_REASON = 500  # characters
+_LAST_WORDS = 0.5  # seconds that a host has to take the reason of its end
 
 
 class SessionError(Exception):
@@ -20,13 +32,16 @@ class SessionError(Exception):
     code : str
         Name of a ``grpc.StatusCode``.
     reason : str
-        For people.
+        For people; shortened to what can be sent.
     """
 
     def __init__(self, code: str, reason: str) -> None:
-        super().__init__(code, reason)
         self.code = code
-        self.reason = reason
+        self.reason = reason.encode(errors="replace").decode()[:_REASON]
+        super().__init__(code, self.reason)
+
+
+_FINISHED = SessionError("OK", "the run is finished")
 
 
 class Session:
@@ -40,6 +55,11 @@ class Session:
         The ``grpc.aio.ServicerContext`` of the stream.
     end_of_file
         What its ``read`` returns when the host sends no more.
+
+    Attributes
+    ----------
+    outcome : SessionError
+        Why it has ended.
     """
 
     def __init__(self, number: int, context: Any, end_of_file: Any) -> None:
@@ -48,6 +68,7 @@ class Session:
         self.learner: LearnerLink | None = None
         self.load = 0
         self.outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self.outcome = SessionError("UNAVAILABLE", "the connection is lost")
         self._ended: asyncio.Future[SessionError] = asyncio.get_running_loop().create_future()
         self._context = context
         self._end_of_file = end_of_file
@@ -62,7 +83,7 @@ class Session:
 
     def finish(self) -> None:
         """Let the session end in order, when all that is on its way has been sent."""
-        self.outgoing.put_nowait(None)
+        self._write_last(_FINISHED)
 
     def silence(self, now: float) -> float:
         """Return for how many seconds the host has let itself be waited for."""
@@ -81,29 +102,46 @@ class Session:
         if self.outgoing.empty() and self._writing_since is None:
             self.outgoing.put_nowait(HEARTBEAT)
 
-    async def run(self, place: Callable[[Session, bytes], Awaitable[LearnerLink]]) -> SessionError:
-        """Pass frames on, both ways, until the session ends; return why.
+    async def run(self, place: Callable[[Session, bytes], Awaitable[LearnerLink]]) -> None:
+        """Pass frames on, both ways, until the session ends, and tell the host why.
 
         Parameters
         ----------
         place
             Gives the host to a learner, by its first frame.
         """
-        # Now, so that no write that is given up has it on its way: a status could not follow.
-        await self._context.send_initial_metadata(())
-        tasks = [asyncio.create_task(each) for each in (self._read(place), self._write())]
+        await self._begin()
+        reading = asyncio.create_task(self._read(place))
+        writing = asyncio.create_task(self._write())
         try:
-            await asyncio.wait([*tasks, self._ended], return_when=asyncio.FIRST_COMPLETED)
-            if self._ended.done():
-                return self._ended.result()
-            for task in tasks:
-                if task.done():
-                    return task.result()
+            tasks = (reading, writing, self._ended)
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            self.outcome = next(each.result() for each in tasks if each in done)
+            if not writing.done():
+                while not self.outgoing.empty():
+                    self.outgoing.get_nowait()
+                self._write_last(self.outcome)
+                await asyncio.wait({writing}, timeout=_LAST_WORDS)
         finally:
-            for task in tasks:
+            for task in (reading, writing):
                 task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-        raise AssertionError("nothing has ended")
+            await asyncio.gather(reading, writing, return_exceptions=True)
+
+    async def refuse(self, error: SessionError) -> None:
+        """Say why the host is not let in."""
+        self.outcome = error
+        await self._begin()
+        self._write_last(error)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._write(), _LAST_WORDS)
+
+    async def _begin(self) -> None:
+        # At once, so that no write that is given up has it on its way: a status could not follow.
+        await self._context.send_initial_metadata(())
+
+    def _write_last(self, end: SessionError) -> None:
+        self.outgoing.put_nowait(end_frame(end.code, end.reason))
+        self.outgoing.put_nowait(None)
 
     async def _read(
         self, place: Callable[[Session, bytes], Awaitable[LearnerLink]]
@@ -129,7 +167,7 @@ class Session:
                 return error
             except OSError:
                 return SessionError("UNAVAILABLE", "the learner is gone")
-            if frame[0]:  # the last of its message
+            if frame[0] == LAST:
                 of_message = 0
 
     async def _write(self) -> SessionError:
@@ -137,7 +175,7 @@ class Session:
             self._writing_since = time.monotonic()
             await self._context.write(frame)
             self._writing_since = None
-            if self.learner is not None and frame[0] != ALIVE:
+            if self.learner is not None and frame[0] in (PART, LAST):
                 taken = len(frame).to_bytes(4, "little")
                 self.learner.tell(Kind.TAKEN, self.number, taken)
-        return SessionError("OK", "the run is finished")
+        return _FINISHED
