@@ -278,7 +278,7 @@ class Cell:
         """Let the next round ask of each slot what it can manage."""
         for number, weight in ended.weights().items():
             slot = self._members.slots.get(number)
-            if slot is None:
+            if slot is None or slot.round != self._rounds:  # another incarnation
                 continue
             if slot.weight == 1 and weight < 1:
                 times = ended.slowness(number)

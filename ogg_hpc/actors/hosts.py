@@ -15,6 +15,7 @@ from ogg_hpc.actors.transport import Transport
 
 _SHARED_WAIT = 0.002  # seconds that one of several transports is waited for
 _MOST_LISTENED = 0.04  # seconds of a call of `listen` that count as listening
+_KINDS = frozenset({"hello", "ready", "fragment", "progress", "lost", "failed", "goodbye"})
 _LEASES = 2  # of its processes, after which a host that says nothing is taken for frozen
 
 
@@ -210,6 +211,8 @@ class Hosts:
 
     def _take(self, address: Address, data: bytes) -> None:
         message = decode(data)
+        if message.kind not in _KINDS:
+            raise MalformedMessageError(f"{message.kind!r:.40}: a learner knows no such message")
         self._measurement.received[message.kind] += len(data)
         if message.kind == "hello":
             self._welcome(address, message)
@@ -222,8 +225,6 @@ class Hosts:
         match message.kind:
             case "fragment":
                 self._take_fragment(host, Fragment.of(message, self._setup.layout))
-            case "progress":
-                pass
             case "ready":
                 self._take_ready(host, message)
             case "lost":
@@ -233,8 +234,6 @@ class Hosts:
                 self._leave(address, f"gives up: {self.last_words}")
             case "goodbye":
                 self._leave(address, "leaves")
-            case kind:
-                raise MalformedMessageError(f"{kind}: a learner knows no such message")
 
     def _welcome(self, address: Address, hello: Message) -> None:
         self._leave(address, "begins anew")

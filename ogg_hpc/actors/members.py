@@ -73,7 +73,7 @@ class Slot:
     void
         Whether that answer is waited for no longer.
     round
-        When it was granted something last.
+        When this incarnation was granted something last; -1 before the first time.
     sequence
         Number of its last fragment; -1 before the first of an incarnation.
     """
@@ -101,7 +101,7 @@ class Slot:
     def restart(self, incarnation: int) -> None:
         """Forget all of what was before: it is started anew."""
         self.incarnation = incarnation
-        self.ready, self.weight, self.sequence = False, 1.0, -1
+        self.ready, self.weight, self.round, self.sequence = False, 1.0, -1, -1
         self.answered()
 
     def answered(self) -> None:

@@ -140,7 +140,9 @@ def _learners_wanted(gpus: int, any_gpu: bool, settings: RolesSettings) -> int:
         return sys.maxsize
     if not any_gpu:
         return settings.learners_per_node or 1
-    return settings.learners_per_node or gpus if gpus else 0
+    if not gpus:
+        return 0
+    return settings.learners_per_node or gpus
 
 
 def _roles(ranks: int, learners: list[_Learner]) -> list[Role]:

@@ -204,7 +204,7 @@ class Round:
     def weights(self) -> dict[int, float]:
         """Return the new weights of the slots that were cut, or had been and still lag."""
         changed = {}
-        for slot, before in self._opening.items():
+        for slot, before in self._opening.items() if self.most_are_done else ():
             if slot in self._cut or (before < 1 and slot in self._made):
                 after = min(1 / max(self.slowness(slot), _LEAST), _GROWTH * before)
                 changed[slot] = 1.0 if after >= _WHOLE else max(after, _LEAST)

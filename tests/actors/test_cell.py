@@ -103,6 +103,17 @@ def test_a_lost_slot_is_made_up_for_by_the_others(cell, transport, time, said):
     assert [fragment.incarnation for fragment in fragments] == [0, 1, 0]
 
 
+def test_a_slot_that_was_slow_because_its_process_froze_is_asked_for_its_full_share_again(
+    cell, transport, time
+):
+    host = transport.host(6, dict.fromkeys(range(6), 0.05) | {1: 1000.0})
+    time.at(2.8, lambda: host.lose(1, restart=0.1))  # after the cut, at 2.5
+    assert steps_of(cell.collect(198)) == 198
+    assert (cell.measurement.cut, cell.measurement.lost) == (1, 1)
+    host.seconds[1] = 0.05
+    assert split(cell.collect(198)) == [(slot, 33) for slot in range(6)]
+
+
 @pytest.mark.parametrize("how", ["goodbye", "failed", "gone"])
 def test_the_part_of_a_host_that_leaves_is_done_by_the_others(cell, transport, time, how):
     transport.host(2, 0.1)
@@ -235,17 +246,13 @@ def test_experience_by_older_weights_is_not_taken_into_a_round(cell, transport):
     host = transport.host(2, 0.1)
     settle(cell)
     cell.publish(WEIGHTS)
-    cell.publish(WEIGHTS)
-    make, wrong = host.fragment, []
+    make, versions = host.fragment, iter([0])  # of the first fragment of slot 1
 
-    def by_older(slot, *arguments, **other):
-        old = {"version": 0} if slot == 1 and not wrong else {}
-        wrong.append(slot)
-        return make(slot, *arguments, **other, **old)
+    def fragment(slot, *arguments, **other):
+        version = next(versions, host.version) if slot == 1 else host.version
+        return make(slot, *arguments, **other, version=version)
 
-    host.fragment = lambda slot, *a, **k: (
-        by_older(slot, *a, **k) if slot == 1 else make(slot, *a, **k)
-    )
+    host.fragment = fragment
     assert split(cell.collect(8)) == [(0, 4), (0, 4)]
     assert cell.measurement.dropped == {"stale": 1}
 
@@ -263,11 +270,11 @@ def test_messages_of_hosts_that_have_not_said_hello_are_dropped(cell, transport)
     [
         lambda host: b"no message",
         lambda host: encode(Message("weights")),
+        lambda host: encode(Message("x" * 1000)),
         lambda host: encode(Message("ready", {"slots": {"0": 0}, "schema": {}})),
         lambda host: encode(Message("ready", {"slots": {"77": 0}, "schema": SCHEMA.to_json()})),
         lambda host: encode(Message("lost", {"slots": {"2": 0}, "reason": ""})),
         lambda host: encode(Message("fragment", {"run": 3})),
-        lambda host: host.fragment(2, 2, 4, round_="x"),
         lambda host: host.fragment(2, 2, 10_000),
     ],
 )
@@ -277,15 +284,13 @@ def test_a_host_that_sends_nonsense_is_refused_and_its_part_is_done_by_others(
     transport.host(2, 0.1)
     bad = transport.host(2, 0.1)
     settle(cell)
-    try:
-        data = nonsense(bad)
-    except TypeError:
-        data = encode(Message("fragment", {"round": "x"}))
-    time.at(time.now + 0.5, lambda: bad.send(data))
+    time.at(time.now + 0.5, lambda: bad.send(nonsense(bad)))
     assert split(cell.collect(80)) == [(0, 20), (0, 20), (1, 20), (1, 20)]
     assert list(transport.dropped) == [bad.number]
     assert cell.measurement.dropped["malformed"] == 1
     assert "is refused" in said[-1]
+    assert len(said[-1]) < 300
+    assert cell.measurement.received.keys() <= {"hello", "ready", "fragment", "lost", "progress"}
 
 
 # Nobody there.

@@ -153,6 +153,13 @@ def test_a_slot_that_is_quick_again_recovers():
     assert seen == sorted(seen)
 
 
+def test_a_round_that_is_stopped_early_says_nothing_about_who_is_slow():
+    round_ = Round(40, {0: 1.0, 1: 1.0, 2: 0.5, 3: 1.0}, 0.6, 1.5)
+    grants = round_.orders(0.0).grants
+    round_.deliver(2, grants[2], 1.0)
+    assert round_.weights() == {}
+
+
 def test_what_a_cut_slot_has_made_counts():
     simulation = simulate(400, {0: 0.01, 1: 0.01, 2: 0.01, 3: 0.04})
     simulation.run()
