@@ -18,6 +18,7 @@ import select
 import signal
 import socket
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -57,6 +58,22 @@ class ProcessServer:
 
     def serve(self) -> socket.socket:
         """Serve until the host is gone; return, in each new process alone, its socket."""
+        try:
+            connection = self._serve()
+        except Exception:  # even so nobody may be left behind
+            traceback.print_exc()
+            connection = None
+        if connection is not None:
+            return connection
+        while children := self._children():
+            for pid in children:
+                _kill_group(pid)
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                self._numbers.pop(pid, None)
+        os._exit(0)
+
+    def _serve(self) -> socket.socket | None:
         poll = select.poll()
         for descriptor in (self._control.fileno(), self._woken):
             poll.register(descriptor, select.POLLIN)
@@ -66,19 +83,16 @@ class ProcessServer:
                 os.read(self._woken, PACKET)
             self._reap()
             if self._control.fileno() in ready:
-                packet, descriptors, _, _ = socket.recv_fds(self._control, PACKET, 1)
+                try:
+                    packet, descriptors, _, _ = socket.recv_fds(self._control, PACKET, 1)
+                except ConnectionResetError:  # it has gone, and not heard all it was told
+                    return None
                 if not packet:
-                    break
+                    return None
                 connection = self._obey(json.loads(packet), descriptors)
                 if connection is not None:
                     return connection
-        while children := self._children():
-            for pid in children:
-                _kill_group(pid)
-                os.kill(pid, signal.SIGKILL)
-                os.waitpid(pid, 0)
-                self._numbers.pop(pid, None)
-        os._exit(0)
+        return None
 
     def _obey(self, order: dict[str, Any], descriptors: Sequence[int]) -> socket.socket | None:
         if "start" in order:

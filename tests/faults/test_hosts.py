@@ -34,15 +34,20 @@ def variables(clean_environment):
     return {**clean_environment, "PYTHONPATH": os.pathsep.join(paths)}
 
 
-@pytest.mark.parametrize("stopped", [False, True])
-def test_a_host_that_is_killed_leaves_nothing(tmp_path, variables, stopped):
+@pytest.mark.parametrize("before", ["nothing", "process stands still", "host does not listen"])
+def test_a_host_that_is_killed_leaves_nothing(tmp_path, variables, before):
     program = [sys.executable, str(Path(__file__).with_name("host_that_is_killed.py"))]
     with subprocess.Popen([*program, str(tmp_path)], env=variables) as host:
         wait_until((tmp_path / "processes").exists)
         pids = [int(word) for word in (tmp_path / "processes").read_text().split()]
         assert not any(process_state(pid) == "gone" for pid in pids)
-        if stopped:
+        if before == "process stands still":
             os.kill(pids[1], signal.SIGSTOP)
+        if before == "host does not listen":  # to the news of the end of a process
+            host.send_signal(signal.SIGSTOP)
+            for pid in pids[1:3]:  # when the second has been reaped, the first was told of
+                os.kill(pid, signal.SIGKILL)
+                wait_until(lambda pid=pid: not Path(f"/proc/{pid}").exists())
         host.kill()
     wait_until(lambda: all_gone(pids))
 
