@@ -91,7 +91,7 @@ def test_an_environment_process_that_is_killed_or_frozen_is_made_up_for(
 @pytest.mark.skipif(RANKS < 3, reason="needs two ranks that act")
 def test_a_rank_that_is_stopped_holds_nobody_up_and_comes_back(comm):
     pids = comm.gather_objects(os.getpid())
-    settings = make_settings(seconds=0.002, lease=0.5, patience=0.0)
+    settings = make_settings(seconds=0.002, lease=2.0, patience=0.0)
     with cell_over_ranks(comm, settings, processes=1) as cell:
         if cell is None:
             return
@@ -102,7 +102,7 @@ def test_a_rank_that_is_stopped_holds_nobody_up_and_comes_back(comm):
             while len(cell.slots) == comm.size - 1:
                 assert sum(each.steps for each in cell.collect(100)) == 100
                 assert time.monotonic() < deadline
-            assert cell.measurement.silent == 1
+            assert cell.measurement.silent >= 1
         finally:
             os.kill(pids[-1], signal.SIGCONT)
         while len(cell.slots) < comm.size - 1:
