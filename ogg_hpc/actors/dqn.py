@@ -65,8 +65,10 @@ class DQN:
 
     def __init__(self, learners: Communicator, settings: ActorsSettings, schema: Schema) -> None:
         self._learners, self._run, self._settings = learners, settings, settings.dqn
-        name, network = settings.environment, settings.network
-        env = learners.on_all(lambda: make_environment(name.name, name.options).unwrapped)
+        environment, network = settings.environment, settings.network
+        env = learners.on_all(
+            lambda: make_environment(environment.name, environment.options).unwrapped
+        )
         learners.on_all(lambda: check_setup(env, network.name))
         assert isinstance(env, GraphProblem)
         self._problem, self._graphs, self._digest = env.problem, env.graphs, env.digest

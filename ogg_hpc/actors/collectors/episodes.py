@@ -119,14 +119,6 @@ class EpisodeCollector(Collector):
         made = {number: _Steps() for number in granted}
         done = dict.fromkeys(granted, 0)
 
-        def fragment(number: int) -> Fragment:
-            complete = done[number] == granted[number]
-            steps = made[number]
-            return self.fragment(
-                grant, self.slots[number], done[number], complete, steps.ended,
-                steps.arrays(self._layout),
-            )  # fmt: skip
-
         stepping = sorted(number for number in granted if granted[number])
         while stepping and not cut():
             together = self._together(stepping)
@@ -140,8 +132,12 @@ class EpisodeCollector(Collector):
             for place, number in enumerate(stepping):
                 self._episodes[number].construction = together[place]
             stepping = [number for number in stepping if done[number] < granted[number]]
-        for number in granted:
-            yield fragment(number)
+        for number, steps in made.items():
+            complete = done[number] == granted[number]
+            yield self.fragment(
+                grant, self.slots[number], done[number], complete, steps.ended,
+                steps.arrays(self._layout),
+            )  # fmt: skip
 
     def _together(self, numbers: list[int]) -> Constructions:
         """Return the episodes of some slots as one batch; where there is none, one begins."""
