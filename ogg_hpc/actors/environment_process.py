@@ -16,11 +16,12 @@ from typing import NoReturn
 from ogg_hpc.actors.channel import Channel
 from ogg_hpc.actors.collectors.collector import Collector
 from ogg_hpc.actors.collectors.registry import collector_class
-from ogg_hpc.actors.message import PROGRESS_PERIOD, MalformedMessageError, Message, decode, encode
+from ogg_hpc.actors.message import MalformedMessageError, Message, decode, encode
 from ogg_hpc.actors.weights import Weights
 from ogg_hpc.errors import OggError
 
-_PROGRESS_PER_LEASE = 4
+# Seconds between words on progress, and how many there are in a lease at least.
+_PERIOD, _WORDS_PER_LEASE = 1.0, 4
 _LONGEST_REASON = 10_000  # characters
 
 
@@ -43,7 +44,7 @@ class EnvironmentProcess:
         self._channel = Channel(connection)
         self._orders: deque[_Order] = deque()
         self._order = _Order(Message("none"))  # the one that is being obeyed
-        self._period = PROGRESS_PERIOD
+        self._period = _PERIOD
         self._told = 0.0  # when progress was last told
 
     def run(self) -> NoReturn:
@@ -59,7 +60,7 @@ class EnvironmentProcess:
         welcome = self._next()
         if welcome.kind == "finish":
             return
-        self._period = min(PROGRESS_PERIOD, welcome.number("lease") / _PROGRESS_PER_LEASE)
+        self._period = min(_PERIOD, welcome.number("lease") / _WORDS_PER_LEASE)
         try:
             collector = collector_class(welcome.text("algorithm"))(welcome)
         except OggError as error:

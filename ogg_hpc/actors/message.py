@@ -50,7 +50,6 @@ from ogg_hpc.errors import OggError
 
 PROTOCOL = 1
 MESSAGE_LIMIT = 1 << 30  # bytes
-PROGRESS_PERIOD = 1.0  # seconds
 
 # What arrays may be of, by the words of safetensors.
 _TYPES = {

@@ -273,7 +273,7 @@ def test_an_environment_that_cannot_be_made_fails_with_its_traceback(start, host
 
 
 def test_a_process_that_never_gets_ready_is_told_of(start, monkeypatch):
-    monkeypatch.setattr("ogg_hpc.actors.host.START_LIMIT", 0.5)
+    monkeypatch.setattr("ogg_hpc.actors.host._START_LIMIT", 0.5)
     learner = start(slots=1, fault=STOP)
     messages = learner.until(lambda come: any(m.kind == "failed" for m in come))
     assert "has made no environment for 0.5 s" in messages[-1].text("reason")
