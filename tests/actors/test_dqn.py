@@ -5,11 +5,13 @@ import pytest
 from one_process_cell import OneProcessCell
 
 from ogg_hpc.actors.dqn import DQN
+from ogg_hpc.actors.environments.registry import make_environment
 from ogg_hpc.actors.fragment import Fragment
 from ogg_hpc.actors.run import run
 from ogg_hpc.actors.settings import ActorsSettings, load_actors_settings
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.graphs.generators import barabasi_albert
+from ogg_hpc.graphs.shards import write_shards
 from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.search.settings import SolveSettings
@@ -168,6 +170,21 @@ def test_other_problems_are_learned(problem):
     assert np.isfinite(losses).all()
 
 
+def test_graphs_may_stay_in_a_store(tmp_path):
+    graphs = [barabasi_albert(n, 1, seed=n) for n in range(8, 14)]
+    write_shards(tmp_path / "store", graphs, 3, {})
+    options = {"graphs": [{"path": str(tmp_path / "store")}], "graph_cache": 0.0}
+    settings = settings_of(12, environment={"name": "graph-problem", "options": options})
+    made, _, _ = learned(settings)
+    assert made.record()["gradient_steps"] == 24
+    env = make_environment("graph-problem", options)
+    assert env.graphs.stored
+    assert env.digest == made._digest
+    for number, graph in enumerate(graphs):
+        observation, _ = env.reset(options={"graph": number})
+        assert observation["nodes"] == graph.n
+
+
 def test_what_is_restored_goes_on_as_it_was():
     settings = settings_of(steps=60)
     made, _, _ = learned(settings, steps=30)
@@ -234,9 +251,11 @@ def test_the_preset_is_the_default_of_train():
     assert actors.dqn.evaluate_every == train.output.evaluate_every
 
 
-def test_a_run_writes_a_policy_that_solves(tmp_path):
-    record = run(Communicator(), settings_of(steps=40), tmp_path / "run", device="cpu")
-    assert record["steps"] == 40
+def test_a_run_that_is_resumed_writes_a_policy_that_solves(tmp_path):
+    run(Communicator(), settings_of(steps=20), tmp_path / "run", device="cpu")
+    settings = settings_of(steps=40)
+    record = run(Communicator(), settings, tmp_path / "run", resume=True, device="cpu")
+    assert (record["steps"], record["gradient_steps"]) == (40, 80)
     assert record["collection"]["staleness"]
     assert json.loads((tmp_path / "run" / "record.json").read_text())["best"] == record["best"]
     settings = SolveSettings(problem="mvc", policy=str(tmp_path / "run" / "best.npz"))

@@ -118,7 +118,6 @@ class EpisodeCollector(Collector):
         granted, epsilon = grant.slots("steps"), grant.number("epsilon")
         made = {number: _Steps() for number in granted}
         done = dict.fromkeys(granted, 0)
-
         stepping = sorted(number for number in granted if granted[number])
         while stepping and not cut():
             together = self._together(stepping)
