@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from ogg_hpc.actors.fragment import Fragment
 from ogg_hpc.actors.measurement import Measurement
-from ogg_hpc.actors.members import Address, Grant, Host, Members, Slot
+from ogg_hpc.actors.members import Address, Grant, Member, Members, Slot
 from ogg_hpc.actors.message import MalformedMessageError, Message, decode, encode
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.actors.setup import Setup
@@ -183,17 +183,19 @@ class Hosts:
         for transport in self._transports:
             transport.close(finished)
 
-    def _by_host(self, numbers: Sequence[int] | Mapping[int, int]) -> list[tuple[Host, list[Slot]]]:
-        found: dict[Address, tuple[Host, list[Slot]]] = {}
+    def _by_host(
+        self, numbers: Sequence[int] | Mapping[int, int]
+    ) -> list[tuple[Member, list[Slot]]]:
+        found: dict[Address, tuple[Member, list[Slot]]] = {}
         for number in numbers:
             slot = self.members.slots[number]
             found.setdefault(slot.host.address, (slot.host, []))[1].append(slot)
         return list(found.values())
 
-    def _say(self, host: Host, kind: str, fields: Mapping[str, Any]) -> None:
+    def _say(self, host: Member, kind: str, fields: Mapping[str, Any]) -> None:
         self._send(host, kind, encode(Message(kind, fields)))
 
-    def _send(self, host: Host, kind: str, data: bytes) -> None:
+    def _send(self, host: Member, kind: str, data: bytes) -> None:
         self._measurement.sent[kind] += len(data)
         self._transports[host.address.transport].send(host.address.host, data)
 
@@ -243,7 +245,7 @@ class Hosts:
         slots = {slot.number: slot.incarnation for slot in host.slots}
         self._say(host, "welcome", {**self._setup.welcome(), "run": self._run, "slots": slots})
 
-    def _take_ready(self, host: Host, message: Message) -> None:
+    def _take_ready(self, host: Member, message: Message) -> None:
         schema = Schema.from_json(message.fields.get("schema"))
         if schema != self._setup.schema:
             raise MalformedMessageError(
@@ -254,7 +256,7 @@ class Hosts:
                 slot.ready = True
                 self._events.idle(slot)
 
-    def _take_lost(self, host: Host, message: Message) -> None:
+    def _take_lost(self, host: Member, message: Message) -> None:
         named = self._named(host, message)
         for slot, incarnation in named:
             if incarnation <= slot.incarnation:
@@ -265,7 +267,7 @@ class Hosts:
         numbers = ", ".join(str(slot.number) for slot, _ in named)
         self._tell(f"{host.name}: {message.text('reason')}; slots {numbers} are started anew")
 
-    def _named(self, host: Host, message: Message) -> list[tuple[Slot, int]]:
+    def _named(self, host: Member, message: Message) -> list[tuple[Slot, int]]:
         """Return the slots that a message of a host names, all its own."""
         named = message.slots("slots")
         own = {slot.number: slot for slot in host.slots}
@@ -273,7 +275,7 @@ class Hosts:
             raise MalformedMessageError(f"{message.kind}: a slot that the host does not hold")
         return [(own[number], value) for number, value in named.items()]
 
-    def _take_fragment(self, host: Host, fragment: Fragment) -> None:
+    def _take_fragment(self, host: Member, fragment: Fragment) -> None:
         slot = self.members.slots.get(fragment.slot)
         if slot is None or slot.host is not host or fragment.run != self._run:
             self._drop("another run" if fragment.run != self._run else "another host's slot")

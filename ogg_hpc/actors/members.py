@@ -23,7 +23,7 @@ class Grant(NamedTuple):
 
 
 @dataclass(eq=False)
-class Host:
+class Member:
     """A host that is there.
 
     Attributes
@@ -79,7 +79,7 @@ class Slot:
     """
 
     number: int
-    host: Host
+    host: Member
     incarnation: int
     ready: bool = False
     weight: float = 1.0
@@ -117,18 +117,18 @@ class Members:
 
     Attributes
     ----------
-    hosts : dict of Address to Host
+    hosts : dict of Address to Member
     slots : dict of int to Slot
     """
 
     def __init__(self) -> None:
-        self.hosts: dict[Address, Host] = {}
+        self.hosts: dict[Address, Member] = {}
         self.slots: dict[int, Slot] = {}
         self._incarnations: dict[int, int] = {}  # of slots that nobody holds, the next one
 
-    def join(self, address: Address, name: str, capacity: int) -> Host:
+    def join(self, address: Address, name: str, capacity: int) -> Member:
         """Take in a host of so many slots."""
-        host = self.hosts[address] = Host(address, name)
+        host = self.hosts[address] = Member(address, name)
         free = (number for number in itertools.count() if number not in self.slots)
         for number in list(itertools.islice(free, capacity)):
             slot = Slot(number, host, self._incarnations.pop(number, 0))
@@ -136,7 +136,7 @@ class Members:
             host.slots.append(slot)
         return host
 
-    def leave(self, address: Address) -> Host | None:
+    def leave(self, address: Address) -> Member | None:
         """Let a host go; return it, or None if it was not there."""
         host = self.hosts.pop(address, None)
         for slot in host.slots if host else ():
