@@ -14,9 +14,12 @@ JOBSCRIPTS = Path(__file__).parents[2] / "jobscripts"
 # Where a rank of a job ran; GPUs are those of CUDA_VISIBLE_DEVICES, or none.
 Place = namedtuple("Place", "rank node gpus threads")
 
+# MPICH hands memory that it has not written to Slurm's PMI-2, with addresses, in a short form of
+# zeros. What Python has left there may be longer than Slurm takes, so it is overwritten by zeros.
 _SITE = """
 export PATH={programs}:$PATH
 export SLURM_MPI_TYPE={mpi}
+export MALLOC_PERTURB_=255
 """
 
 # As a site that starts a container would do it; here it only notes where it runs.

@@ -52,8 +52,8 @@ def test_actors_of_another_job_join_and_leave_with_the_run(submit, tmp_path, cle
     command = [sys.executable, "-m", "ogg_hpc", "actors", "learner", "mine.toml", "--output", "run"]
     with subprocess.Popen(command, env=clean_environment, cwd=tmp_path) as learner:
         found = (tmp_path / "run" / "controllers").glob
-        wait_until(lambda: any(found("*.json")), 60, "the run listens")
-        (file,) = found("*.json")
+        wait_until(lambda: any(found("[!.]*.json")), 60, "the run listens")
+        (file,) = found("[!.]*.json")
         job = submit("actor.sh", file, "--environments", "1", options=CPUS)
         assert job.end() == "COMPLETED", job.report()
         assert learner.wait(60) == 0
