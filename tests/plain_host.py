@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from ogg_hpc.actors.gateway.connection import Connection, Target
+from ogg_hpc.actors.gateway.event_loop_thread import EventLoopThread
 from ogg_hpc.actors.message import PROTOCOL, Message, encode
 from ogg_hpc.runtime.package_version import package_version
 
@@ -24,7 +25,8 @@ def hello(capacity=1, **fields):
 
 def main():
     address, token_file, lease = sys.argv[1:]
-    connection = Connection(Target(address, Path(token_file).read_text().strip()), float(lease))
+    target = Target(address, Path(token_file).read_text().strip())
+    connection = Connection(EventLoopThread(), target, float(lease))
     connection.send(hello())
     while connection.end is None:
         connection.show_life()

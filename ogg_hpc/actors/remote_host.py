@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ogg_hpc.actors.gateway.announcement import node_name
 from ogg_hpc.actors.gateway.backoff import Backoff
 from ogg_hpc.actors.gateway.connection import Connection, End, Target
+from ogg_hpc.actors.gateway.event_loop_thread import EventLoopThread
 from ogg_hpc.actors.gateway.finding import Controller
 from ogg_hpc.actors.host import Host
 from ogg_hpc.errors import OggError, SettingsError
@@ -78,6 +79,10 @@ class RemoteHost:
         OggError
             The environments cannot be run.
         """
+        with EventLoopThread() as thread:
+            self._run(thread)
+
+    def _run(self, thread: EventLoopThread) -> None:
         while not self._stop():
             if not self._controller.announced:
                 self._pause(f"{self._controller.name} is not there yet")
@@ -86,7 +91,7 @@ class RemoteHost:
             if target is None:
                 self._say("the run is finished")
                 return
-            end, reason = self._serve(target)
+            end, reason = self._serve(thread, target)
             if end is End.REFUSED:
                 raise SettingsError(f"{self._controller.name} refuses this host: {reason}")
             if end is End.FINISHED:
@@ -95,9 +100,9 @@ class RemoteHost:
             if not self._stop():
                 self._pause(reason)
 
-    def _serve(self, target: Target) -> tuple[End, str]:
+    def _serve(self, thread: EventLoopThread, target: Target) -> tuple[End, str]:
         """Carry messages between host and controller until the connection ends."""
-        connection = Connection(target, self._patience.lease)
+        connection = Connection(thread, target, self._patience.lease)
         host = self._host
         try:
             connection.send(host.hello())

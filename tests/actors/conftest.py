@@ -8,6 +8,7 @@ import pytest
 from remote_learner import LEASE, RemoteLearner
 
 from ogg_hpc.actors.gateway.connection import Connection
+from ogg_hpc.actors.gateway.event_loop_thread import EventLoopThread
 from ogg_hpc.actors.settings import ActorsSettings
 from ogg_hpc.settings import build
 
@@ -50,12 +51,19 @@ def alive(at_end):
     return connections
 
 
+@pytest.fixture(scope="session")
+def loop_thread():
+    """The thread of all connections of these tests."""
+    with EventLoopThread() as thread:
+        yield thread
+
+
 @pytest.fixture
-def call(at_end, alive):
+def call(at_end, alive, loop_thread):
     """Let a host of this process say something to a controller; return its connection."""
 
     def call(learner, message, lease=LEASE):
-        connection = Connection(learner.target(), lease)
+        connection = Connection(loop_thread, learner.target(), lease)
         at_end.callback(connection.close)
         connection.send(message)
         alive.append(connection)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-import threading
 import time
+from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from ogg_hpc.actors.gateway.event_loop_thread import EventLoopThread
 from ogg_hpc.actors.gateway.frames import (
     END,
     HEARTBEAT,
@@ -66,10 +67,12 @@ class Target:
 class Connection:
     """A stream of messages to a learner and one from it, by way of a controller.
 
-    A thread carries them. Nothing here waits but `leave`.
+    An event loop in another thread carries them. Nothing here waits but `leave`.
 
     Parameters
     ----------
+    thread
+        The one with the event loop.
     target
         Whom to connect with.
     lease
@@ -90,7 +93,7 @@ class Connection:
         gRPC is not installed.
     """
 
-    def __init__(self, target: Target, lease: float = 5.0) -> None:
+    def __init__(self, thread: EventLoopThread, target: Target, lease: float = 5.0) -> None:
         self.end: End | None = None
         self.reason = ""
         self._grpc = load_grpc()
@@ -101,11 +104,10 @@ class Connection:
         self._heard_at = self._shown = time.monotonic()
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         self._descriptors: tuple[int, ...] = (self._wake, self._waker)
-        self._loop = asyncio.new_event_loop()
+        self._loop = thread.loop
         self._outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
         self._closed = asyncio.Event()
-        self._thread = threading.Thread(target=self._run, name="connection", daemon=True)
-        self._thread.start()
+        self._life = asyncio.run_coroutine_threadsafe(self._live(), self._loop)
 
     def fileno(self) -> int:
         """Return a descriptor that can be read when something has come, or the end."""
@@ -136,30 +138,27 @@ class Connection:
     def leave(self, seconds: float) -> None:
         """Send what is to be sent, say that this is all, and wait for the controller's answer."""
         self._tell(None)
-        self._thread.join(seconds)
+        wait([self._life], seconds)
 
     def close(self) -> None:
         """End the connection, whatever is on its way."""
-        with suppress(RuntimeError):  # the loop has ended by itself
-            self._loop.call_soon_threadsafe(self._closed.set)
-        self._thread.join()
+        self._loop.call_soon_threadsafe(self._closed.set)
+        wait([self._life])
         for descriptor in self._descriptors:
             os.close(descriptor)
         self._descriptors = ()
 
     def _tell(self, frame: bytes | None) -> None:
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(self._outgoing.put_nowait, frame)
+        self._loop.call_soon_threadsafe(self._outgoing.put_nowait, frame)
 
     # What follows runs in the thread.
 
-    def _run(self) -> None:
-        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
-            try:
-                self.end, self.reason = runner.run(self._carry())
-            finally:
-                self.end = self.end or End.LOST
-                self._alert()
+    async def _live(self) -> None:
+        try:
+            self.end, self.reason = await self._carry()
+        finally:
+            self.end = self.end or End.LOST
+            self._alert()
 
     async def _carry(self) -> tuple[End, str]:
         """Carry messages until the connection ends; return how and why."""
@@ -230,11 +229,11 @@ class Connection:
                 return None
             if frame is self._grpc.aio.EOF:
                 return None
-            self.heard = True
-            self._heard_at = time.monotonic()
             if frame[:1] == bytes([END]):
                 code, reason = read_end(frame)
                 return _end_of(code), reason
+            self.heard = True
+            self._heard_at = time.monotonic()
             try:
                 message = assembly.add(frame)
             except MalformedFrameError as error:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections import deque
+from itertools import islice
 
-from ogg_hpc.actors.gateway.link import HEAD, PACKET_BYTES, Kind, Packet, pack
+from ogg_hpc.actors.gateway.link import HEAD, PACKET_BYTES, Kind, Packet, head
+
+_BUFFERS = 64  # of a call of the system
 
 
 class ControllerLink:
@@ -34,7 +37,7 @@ class ControllerLink:
 
     def send(self, kind: Kind, host: int = 0, content: bytes = b"") -> None:
         """Send a packet as soon as there is room for it; see `flush`."""
-        self._outgoing.append(memoryview(pack(kind, host, content)))
+        self._outgoing += (memoryview(head(kind, host, content)), memoryview(content))
 
     def flush(self) -> None:
         """Send as much as there is room for.
@@ -46,12 +49,13 @@ class ControllerLink:
         """
         while self._outgoing:
             try:
-                sent = self._socket.send(self._outgoing[0])
+                sent = self._socket.sendmsg(islice(self._outgoing, _BUFFERS))
             except BlockingIOError:
                 return
-            rest = self._outgoing.popleft()[sent:]
-            if rest:
-                self._outgoing.appendleft(rest)
+            while self._outgoing and sent >= len(self._outgoing[0]):
+                sent -= len(self._outgoing.popleft())
+            if sent:
+                self._outgoing[0] = self._outgoing[0][sent:]
 
     def receive(self) -> list[Packet]:
         """Return the packets that have come.

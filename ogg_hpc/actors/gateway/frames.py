@@ -32,9 +32,10 @@ class MalformedFrameError(Exception):
 def cut(message: bytes) -> Iterator[bytes]:
     """Yield the frames of a message, in order."""
     end = max(len(message), 1)
+    whole = memoryview(message)
     for start in range(0, end, _CUT_BYTES):
-        part = message[start : start + _CUT_BYTES]
-        yield bytes([LAST if start + _CUT_BYTES >= end else PART]) + part
+        last = start + _CUT_BYTES >= end
+        yield b"".join((bytes([LAST if last else PART]), whole[start : start + _CUT_BYTES]))
 
 
 def end_frame(code: str, reason: str) -> bytes:

@@ -30,6 +30,9 @@ SERVER_OPTIONS = (
     ("grpc.so_reuseport", 0),  # or a second controller shares the port, and the hosts
     ("grpc.http2.min_recv_ping_interval_without_data_ms", _PING // 2),
     ("grpc.server_handshake_timeout_ms", 5000),
+    # What it takes of a host before the learner does; by itself it would take ever more.
+    ("grpc.http2.bdp_probe", 0),
+    ("grpc.http2.lookahead_bytes", 1 << 20),
 )
 CLIENT_OPTIONS = (
     *_COMMON,

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc.actors.gateway.link import HEAD, PACKET_BYTES, WINDOW, Kind, Packet, pack
+from ogg_hpc.actors.gateway.link import HEAD, PACKET_BYTES, WINDOW, Kind, Packet, head
 
 
 class LearnerLink:
@@ -60,8 +60,7 @@ class LearnerLink:
         OSError, EOFError
             The learner is gone.
         """
-        head = await self._reader.readexactly(HEAD.size)
-        kind, host, length = HEAD.unpack(head)
+        kind, host, length = HEAD.unpack(await self._reader.readexactly(HEAD.size))
         return Packet(Kind(kind), host, await self._reader.readexactly(length))
 
     async def packets(self) -> AsyncIterator[Packet]:
@@ -82,7 +81,7 @@ class LearnerLink:
     def tell(self, kind: Kind, host: int = 0, content: bytes = b"") -> None:
         """Send a packet at once."""
         if not self._writer.is_closing():
-            self._writer.write(pack(kind, host, content))
+            self._writer.write(head(kind, host, content) + content)
 
     @property
     def lags(self) -> bool:

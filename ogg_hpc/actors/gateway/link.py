@@ -50,9 +50,9 @@ class Packet(NamedTuple):
     content: bytes
 
 
-def pack(kind: Kind, host: int = 0, content: bytes = b"") -> bytes:
-    """Return the bytes of a packet."""
-    return HEAD.pack(kind, host, len(content)) + content
+def head(kind: Kind, host: int, content: bytes) -> bytes:
+    """Return the head of a packet."""
+    return HEAD.pack(kind, host, len(content))
 
 
 def socket_folder(run_folder: Path) -> Path:

@@ -20,11 +20,11 @@ from ogg_hpc.errors import SettingsError
 
 
 @pytest.fixture
-def connect(at_end):
+def connect(at_end, loop_thread):
     """Return the end of a connection that cannot last."""
 
     def connect(target, lease=10.0):
-        connection = Connection(target, lease)
+        connection = Connection(loop_thread, target, lease)
         at_end.callback(connection.close)
         connection.send(hello())
         end = time.monotonic() + LIMIT

@@ -78,7 +78,7 @@ def whole(message):
     return bytes([LAST]) + message
 
 
-def test_a_wrong_token_is_refused_and_counted_and_never_told(learner, call):
+def test_a_wrong_token_is_refused_and_counted_and_never_told(learner):
     token = learner.token_file.read_text().strip()
     for wrong in ("x" * len(token), token[:-1], token + "x", ""):
         code, details = RawHost(learner, wrong).send(whole(hello()))
@@ -91,9 +91,9 @@ def test_a_wrong_token_is_refused_and_counted_and_never_told(learner, call):
     learner.until(lambda: learner.transport.refused == {"wrong token": 6})
 
 
-def test_the_token_stands_neither_in_the_log_nor_on_the_command_line(learner, call):
+def test_the_token_stands_neither_in_the_log_nor_on_the_command_line(learner, loop_thread):
     token = learner.token_file.read_text().strip()
-    connection = Connection(Target(learner.address, "wrong" * 10))
+    connection = Connection(loop_thread, Target(learner.address, "wrong" * 10))
     learner.until(lambda: connection.end)
     connection.close()
     assert token not in learner.log

@@ -211,7 +211,7 @@ def test_a_learner_that_does_not_read_holds_up_its_hosts_and_fills_no_memory(sta
         last = written
         most = max(most, memory_of(pid) - before)
         time.sleep(0.5)
-    assert most < 30 << 20
+    assert most < 20 << 20
     learner.until(lambda: len(learner.said[number]) == messages)
     assert all(len(message) == size for message in learner.said[number])
 

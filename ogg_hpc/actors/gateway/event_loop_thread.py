@@ -1,0 +1,43 @@
+"""An event loop in a thread, for a program that does something else meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from types import TracebackType
+from typing import Self
+
+
+class EventLoopThread:
+    """Runs an event loop until it is closed; a context manager.
+
+    All gRPC connections of a process share one: gRPC hands events of any loop to all of them, and
+    fails where one has been closed.
+
+    Attributes
+    ----------
+    loop : asyncio.AbstractEventLoop
+        The loop.
+    """
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
+        self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the loop; nothing must need it any more."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join()
+        self.loop.close()
