@@ -115,6 +115,8 @@ class _Job:
         gpu_aware: str,
     ) -> None:
         self._settings, self._folder = settings, folder
+        # Here, where all ranks hear of an environment that cannot be made: later, some only act.
+        self._schema = comm.on_root(lambda: _schema(settings))
         self._role = role = take_role(comm, settings.roles, device)
         learns = role.kind == "learner"
         comm.on_all(lambda: use_device(comm, device, role.place, gpu_aware) if learns else None)
@@ -123,11 +125,10 @@ class _Job:
         self._learners = comm.split(int(not learns))
         self._mailbox = comm.mailbox()
         self._acts = role.kind == "actor" or (learns and settings.roles.local and not role.actors)
-        node = comm.node()
-        everyone = node.gather_objects((learns, self._acts, os.sched_getaffinity(0)))
+        node, mine = comm.node(), os.sched_getaffinity(0)
+        everyone = node.gather_objects((learns, self._acts, mine))
         node.free()
         self._learners_here = sum(learns for learns, _, _ in everyone)
-        mine = os.sched_getaffinity(0)
         sharing = sum(acts and not mine.isdisjoint(cores) for _, acts, cores in everyone)
         self._cores = max(1, len(mine) // max(1, sharing))
 
@@ -148,18 +149,17 @@ class _Job:
         self._learners.free()
 
     def _learn(self, resume: bool, stop: Came, max_requeues: int, start: float) -> dict[str, Any]:
-        learners, settings, folder = self._learners, self._settings, self._folder
-        files = OnRoot(learners, lambda: ActorsFolder(folder, settings))
+        learners, settings, schema = self._learners, self._settings, self._schema
+        files = OnRoot(learners, lambda: ActorsFolder(self._folder, settings))
         clock = Clock(learners, "setup", *PHASES, "learn", "checkpoint")
         finished = False
         with ExitStack() as at_end:
             if files.value is not None:
                 at_end.callback(files.value.close)
             with clock("setup"):
-                schema = learners.on_root(lambda: _schema(settings))
                 layout = collector_class(settings.algorithm).layout(schema)
                 cell = Cell(
-                    self._transports(schema),
+                    self._transports(),
                     Setup(self._role.learner, settings, schema, layout),
                     clock,
                     lambda: stop() is not None,
@@ -175,7 +175,7 @@ class _Job:
             finished = True
             return learning.finish(self._places)
 
-    def _transports(self, schema: Schema) -> list[Transport]:
+    def _transports(self) -> list[Transport]:
         """Return the ways to the hosts of this learner."""
         role, settings, ways = self._role, self._settings, list[Transport]()
         if role.actors:
@@ -183,10 +183,10 @@ class _Job:
         elif self._acts:
             ways.append(InsideTransport(self._host()))
         if settings.remote.listen:
-            ways.append(self._controller(schema))
+            ways.append(self._controller())
         return ways
 
-    def _controller(self, schema: Schema) -> Transport:
+    def _controller(self) -> Transport:
         from ogg_hpc.actors.gateway.announcement import controllers_folder, node_name
         from ogg_hpc.actors.gateway.controller_process import ControllerProcess
         from ogg_hpc.actors.transports.controller import ControllerTransport
@@ -197,7 +197,7 @@ class _Job:
             process = ControllerProcess(
                 self._folder, self._settings.remote, self._learners_here, lease
             )
-        way = ControllerTransport(self._folder, place, schema.digest(), lease, process)
+        way = ControllerTransport(self._folder, place, self._schema.digest(), lease, process)
         if process is not None:
             file = controllers_folder(self._folder) / f"{node_name()}.json"
             self._tell(

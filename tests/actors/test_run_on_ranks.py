@@ -18,7 +18,7 @@ COMMAND = """
 import atexit, sys
 from ogg_hpc.cli.main import main
 from ogg_hpc.runtime.launch import promised_rank
-told = lambda: print(f"rank {promised_rank()}", "torch" in sys.modules, file=sys.stderr, flush=True)
+told = lambda: sys.stderr.write(f"rank {promised_rank()} {'torch' in sys.modules}\\n")
 atexit.register(told)
 main(sys.argv[1:])
 """
@@ -97,3 +97,21 @@ def test_a_run_goes_on_with_other_roles(three, on_ranks, tmp_path):
     # The learners share each round, and count those of the ranks before them.
     assert (record["steps"], record["rounds"], record["collection"]["steps"]) == (256, 4, 128)
     assert torch == {"rank 0 True", "rank 1 True"}
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("environment.name=chess", "there is no environment 'chess'"),  # before anybody acts
+        ("network.name=gnn", "network 'gnn' is unknown"),  # when some do
+    ],
+)
+def test_an_error_of_the_learner_ends_ranks_that_act(
+    run_ranks, config, tmp_path, override, message
+):
+    options = ["--output", tmp_path / "run", "--device", "cpu", "--set", override]
+    done = run_ranks(2, ["-m", "ogg_hpc", "actors", "run", config, *options])
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.count("ogg-hpc: ") == 1
