@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from collections import deque
 from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ class Connection:
         self._grpc = load_grpc()
         self._target = target
         self._lease = lease
-        self._arrived: list[bytes] = []
+        self._arrived = deque[bytes]()
         self.heard = False
         self._heard_at = self._shown = time.monotonic()
         self._wake, self._waker = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
@@ -132,8 +133,7 @@ class Connection:
         """Return the messages that have come since the last call."""
         with suppress(BlockingIOError):
             os.read(self._wake, 4096)
-        arrived, self._arrived = self._arrived, []
-        return arrived
+        return [self._arrived.popleft() for _ in range(len(self._arrived))]
 
     def leave(self, seconds: float) -> None:
         """Send what is to be sent, say that this is all, and wait for the controller's answer."""
@@ -154,10 +154,13 @@ class Connection:
     # What follows runs in the thread.
 
     async def _live(self) -> None:
+        end = End.LOST
         try:
-            self.end, self.reason = await self._carry()
+            end, self.reason = await self._carry()
+        except Exception as error:  # the host tells it, and tries again
+            self.reason = f"{type(error).__name__}: {error}"
         finally:
-            self.end = self.end or End.LOST
+            self.end = end  # the last: who sees it looks at the rest
             self._alert()
 
     async def _carry(self) -> tuple[End, str]:

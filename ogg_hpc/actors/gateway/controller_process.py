@@ -58,7 +58,7 @@ class ControllerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start it, for the first time."""
+        """Start it."""
         self._log.parent.mkdir(parents=True, exist_ok=True)
         with open(self._log, "ab") as log:
             self._said_before = log.tell()

@@ -6,7 +6,6 @@ import asyncio
 import hmac
 import itertools
 import os
-import signal
 import socket
 import time
 from collections import Counter
@@ -33,6 +32,7 @@ from ogg_hpc.actors.gateway.session import Session, SessionError
 from ogg_hpc.actors.message import PROTOCOL
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.package_version import package_version
+from ogg_hpc.runtime.signals import INSISTENT, SIGNALS
 
 _LOOK = 0.1  # seconds between looks for learners
 _DRAIN = 2.0  # seconds that hosts have to hear that the run is finished
@@ -41,10 +41,9 @@ _LAST_WORDS = 0.5  # seconds that a host has to take the reason of its end
 # What learners count hosts by that are refused, by the name of a status.
 _REFUSALS = {
     "UNAUTHENTICATED": "wrong token",
-    "FAILED_PRECONDITION": "wrong version",
+    "FAILED_PRECONDITION": "wrong version or schema",
     "INVALID_ARGUMENT": "malformed",
 }
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGURG)
 
 
 def serve(options: ControllerOptions) -> None:
@@ -118,9 +117,12 @@ class _Controller:
 
     def _heed_signals(self) -> None:
         loop = asyncio.get_running_loop()
-        for number in _SIGNALS if self._options.parent else _SIGNALS[:2]:
-            heed = (lambda: None) if self._options.parent else self._stopped.set
-            loop.add_signal_handler(number, heed)
+        if self._options.parent:
+            for number in SIGNALS:
+                loop.add_signal_handler(number, lambda: None)
+        else:
+            for number in INSISTENT:
+                loop.add_signal_handler(number, self._stopped.set)
 
     # Hosts
 
@@ -190,19 +192,22 @@ class _Controller:
             for path in sorted(self._options.sockets.glob("learner-*")):
                 if path in self._learners:
                     continue
-                with suppress(OSError, EOFError, ValueError):
+                try:
                     learner = await LearnerLink.connect(path)
-                    task = asyncio.create_task(self._serve_learner(path, learner))
-                    serving.add(task)
-                    task.add_done_callback(serving.discard)
+                except (OSError, EOFError):
+                    continue
+                if self._announcement is None:
+                    self._announcement = self._announce(learner.about)
+                task = asyncio.create_task(self._serve_learner(path, learner))
+                self._learners[path] = learner
+                serving.add(task)
+                task.add_done_callback(serving.discard)
             await asyncio.sleep(_LOOK)
 
     async def _serve_learner(self, path: Path, learner: LearnerLink) -> None:
-        self._learners[path] = learner
         self._seen.add(path)
         _say(f"{learner.name} is there")
-        if self._announcement is None:
-            self._announcement = self._announce(learner.about)
+        assert self._announcement is not None
         learner.tell(Kind.LISTENING, content=self._announcement.address.encode())
         self._tell_refused()
         self._learners_have_changed()
@@ -272,7 +277,9 @@ class _Controller:
 
     async def _tick(self) -> None:
         """Show that this controller lives, end what is silent, and come to an end."""
-        pause = self._options.lease / _BEATS
+        lease = self._options.lease
+        pause = lease / _BEATS
+        limit = lease - 3 * pause  # to find it and to tell takes time as well
         before = time.monotonic()
         finished_since = None
         while True:
@@ -283,13 +290,8 @@ class _Controller:
             for session in list(self._sessions.values()):
                 if stood_still > pause:
                     session.forgive(stood_still)
-                if (
-                    session.silence(now) > self._options.lease - 3 * pause
-                ):  # for it takes time to tell
-                    session.end(
-                        "DEADLINE_EXCEEDED",
-                        f"no sign of life within {self._options.lease:g} s",
-                    )
+                if session.silence(now) > limit:
+                    session.end("DEADLINE_EXCEEDED", f"no sign of life within {lease:g} s")
                 session.show_life()
             for learner in self._learners.values():
                 if not learner.lags:

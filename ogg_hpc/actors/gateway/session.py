@@ -129,7 +129,6 @@ class Session:
 
     async def refuse(self, error: SessionError) -> None:
         """Say why the host is not let in."""
-        self.outcome = error
         await self._begin()
         self._write_last(error)
         with suppress(TimeoutError):
@@ -140,6 +139,7 @@ class Session:
         await self._context.send_initial_metadata(())
 
     def _write_last(self, end: SessionError) -> None:
+        self.outcome = end  # already now: a host that has read it ends the stream
         self.outgoing.put_nowait(end_frame(end.code, end.reason))
         self.outgoing.put_nowait(None)
 

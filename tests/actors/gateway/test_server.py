@@ -117,7 +117,7 @@ def test_a_host_that_does_not_suit_is_told_why_and_counted(learner, raw, fields,
     code, details = raw.send(whole(hello(**fields)))
     assert code == "FAILED_PRECONDITION"
     assert reason in details
-    learner.until(lambda: learner.transport.refused == {"wrong version": 1})
+    learner.until(lambda: learner.transport.refused == {"wrong version or schema": 1})
 
 
 @pytest.mark.parametrize(
