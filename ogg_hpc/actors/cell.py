@@ -20,6 +20,7 @@ from ogg_hpc.actors.setup import Setup
 from ogg_hpc.actors.transport import Transport
 from ogg_hpc.actors.waiting import NoActorsError, Waiting
 from ogg_hpc.actors.weights import Weights
+from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.clock import Clock
 from ogg_hpc.runtime.log import LOG
 from ogg_hpc.runtime.stop import Stop, never
@@ -89,6 +90,10 @@ class Cell:
     def slots(self) -> list[int]:
         """The slots of which something may be asked now."""
         return [slot.number for slot in self._members.live()]
+
+    def resume_at(self, step: int) -> None:
+        """Take it that the run goes on from a step: hosts that come draw other numbers then."""
+        self._hosts.since = step
 
     def publish(self, arrays: Mapping[str, NDArray[Any]]) -> int:
         """Make the next version of the weights; hosts get it with their next grant.
@@ -257,7 +262,12 @@ class Cell:
 
     def _begin(self) -> bool:
         """Wait for the hosts that a run begins with; return False if asked to stop before."""
-        wanted = max(self._settings.minimum_hosts, self._hosts.expected)
+        least, most = self._settings.minimum_hosts, self._hosts.most
+        if most is not None and least > most:
+            raise SettingsError(
+                f"collection.minimum_hosts is {least}, and a learner has {most} here at most"
+            )
+        wanted = max(least, self._hosts.expected)
         with self._clock("wait"):
             while not self._begun and not self._stop():
                 if self._hosts.settled >= wanted and self.slots:

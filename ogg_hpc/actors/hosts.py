@@ -70,6 +70,8 @@ class Hosts:
         Who is there.
     last_words : str
         Why the host gave up that did so last; empty if none did.
+    since : int
+        Step at which the run was started or resumed, which hosts are told as they come.
     """
 
     def __init__(
@@ -86,12 +88,19 @@ class Hosts:
         self._measurement, self._events, self._tell, self._now = measurement, events, tell, now
         self.members = Members()
         self.last_words = ""
+        self.since = 0
         self._gone = 0  # hosts that come but once
 
     @property
     def expected(self) -> int:
         """How many hosts come by themselves."""
         return sum(transport.members or 0 for transport in self._transports)
+
+    @property
+    def most(self) -> int | None:
+        """How many hosts there can be; None: any number."""
+        fixed = all(transport.members is not None for transport in self._transports)
+        return self.expected if fixed else None
 
     @property
     def settled(self) -> int:
@@ -101,8 +110,7 @@ class Hosts:
     @property
     def nobody_can_come(self) -> bool:
         """Whether all hosts that there will ever be have gone."""
-        fixed = all(transport.members is not None for transport in self._transports)
-        return fixed and self._gone >= self.expected
+        return self.most is not None and self._gone >= self.most
 
     def grant(
         self,
@@ -243,7 +251,9 @@ class Hosts:
         host = self.members.join(address, name, hello.integer("capacity"))
         self._measurement.joined += 1
         slots = {slot.number: slot.incarnation for slot in host.slots}
-        self._say(host, "welcome", {**self._setup.welcome(), "run": self._run, "slots": slots})
+        self._say(
+            host, "welcome", {**self._setup.welcome(self.since), "run": self._run, "slots": slots}
+        )
 
     def _take_ready(self, host: Member, message: Message) -> None:
         schema = Schema.from_json(message.fields.get("schema"))

@@ -91,6 +91,7 @@ class Learning:
             self._algorithm.restore(None if saved is None else saved.state)
             self._start -= progress.seconds
             self._progress = progress
+            self._cell.resume_at(progress.step)
             say(self._learners, f"resumed at step {progress.step} of {self._settings.steps}")
         tensorboard = self._settings.output.tensorboard
         self._files.do(lambda files: files.begin(self._progress, tensorboard))

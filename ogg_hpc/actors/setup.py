@@ -8,6 +8,7 @@ from typing import Any
 from ogg_hpc.actors.fragment import Layout
 from ogg_hpc.actors.schema import Schema
 from ogg_hpc.actors.settings import ActorsSettings
+from ogg_hpc.runtime.random import hash64, stream
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,17 @@ class Setup:
     schema: Schema
     layout: Layout
 
-    def welcome(self) -> dict[str, Any]:
-        """Return the fields of a welcome that are the same for all hosts."""
+    def welcome(self, since: int) -> dict[str, Any]:
+        """Return the fields of a welcome that are the same for all hosts.
+
+        Parameters
+        ----------
+        since
+            Step at which the run was started or resumed. Slots count from 0 again then, so it is
+            part of the seed: what follows is no repetition of how the run began.
+        """
         settings = self.settings
+        resumed = int(hash64(settings.seed, stream("resumed actors"), since)) >> 1
         return {
             "learner": self.learner,
             "environment": settings.environment.name,
@@ -41,6 +50,6 @@ class Setup:
             "algorithm": settings.algorithm,
             "network": settings.network.name,
             "model": settings.network.model,
-            "seed": settings.seed,
+            "seed": resumed if since else settings.seed,
             "lease": settings.collection.lease,
         }

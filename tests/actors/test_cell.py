@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogg_hpc.actors.message import Message, decode, encode
+from ogg_hpc.actors.settings import ActorsSettings
 from ogg_hpc.actors.waiting import NoActorsError
 from ogg_hpc.actors.weights import Weights
+from ogg_hpc.errors import SettingsError
 
 WEIGHTS = {"layer": np.arange(3, dtype=np.float32)}
 
@@ -313,6 +315,29 @@ def test_a_run_begins_without_a_host_that_has_given_up(time):
     transport.host(1)
     transport.host(1).leave("failed")
     assert split(cell.collect(8)) == [(0, 8)]
+
+
+def test_a_run_that_could_never_begin_is_refused_at_once(time):
+    cell = make_cell(time, FakeTransport(time, members=2), minimum_hosts=3, wait_for_actors=0)
+    cell.publish(WEIGHTS)
+    with pytest.raises(SettingsError, match="minimum_hosts is 3, and a learner has 2 here at most"):
+        cell.collect(8)
+    assert time.now == 0
+
+
+def test_hosts_of_a_resumed_run_draw_other_numbers_than_at_any_time_before(time):
+    def seed(since):
+        transport = FakeTransport(time)
+        cell = make_cell(time, transport)
+        cell.resume_at(since)
+        cell.publish(WEIGHTS)
+        host = transport.host(1)
+        cell.collect(2)
+        return host.heard[0].integer("seed")
+
+    assert seed(0) == ActorsSettings().seed
+    assert seed(64) == seed(64)
+    assert len({seed(since) for since in (0, 64, 128)}) == 3
 
 
 def test_without_any_host_it_says_so_every_ten_seconds_and_ends(time, transport, said):
