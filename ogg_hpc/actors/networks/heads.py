@@ -21,7 +21,8 @@ from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.random import hash64
 
 MASK = "action_mask"
-NEVER = np.float32(-1e9)  # logit of what may not be chosen; finite, so that 0 · log 0 is 0
+# Logits of what may not be chosen, and of what there is not; finite, so that 0 · log 0 is 0.
+NEVER, NOTHING = np.float32(-1e9), np.float32(-2e9)
 HALF_LOG_2PI = np.float32(0.5 * math.log(2 * math.pi))
 
 
@@ -138,10 +139,10 @@ class ActionHead:
         self, numbers: NDArray[np.float32], observations: Arrays
     ) -> NDArray[np.float32]:
         """Return (E, choices, most outcomes) logarithms of the outcomes' probabilities."""
-        allowed = self.possible
+        logits = numbers[:, self.columns]
         if self.masked:
-            allowed = allowed & (observations[MASK][:, self.columns] != 0)
-        logits = np.where(allowed, numbers[:, self.columns], NEVER)
+            logits = np.where(observations[MASK][:, self.columns] != 0, logits, NEVER)
+        logits = np.where(self.possible, logits, NOTHING)
         logits -= logits.max(-1, keepdims=True)
         found: NDArray[np.float32] = logits - np.log(np.exp(logits).sum(-1, keepdims=True))
         return found

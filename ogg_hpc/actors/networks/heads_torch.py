@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import torch
 
-from ogg_hpc.actors.networks.heads import HALF_LOG_2PI, MASK, NEVER, ActionHead
+from ogg_hpc.actors.networks.heads import HALF_LOG_2PI, MASK, NEVER, NOTHING, ActionHead
 from ogg_hpc.actors.networks.trainable import Tensors
 from ogg_hpc.actors.schema import Leaf
 
@@ -57,9 +57,9 @@ class TrainableHead(torch.nn.Module):
         logits = self._outcomes(numbers[:, : self._head.logits] if self._head.reals else numbers)
         if self._head.masked:
             allowed = self._outcomes(observations[MASK]) != 0
-            logits = torch.where(allowed & self._possible, logits, float(NEVER))
-        elif not self._alike:
-            logits = torch.where(self._possible, logits, float(NEVER))
+            logits = torch.where(allowed, logits, float(NEVER))
+        if not self._alike:
+            logits = torch.where(self._possible, logits, float(NOTHING))
         return torch.log_softmax(logits, -1)
 
     def _outcomes(self, numbers: torch.Tensor) -> torch.Tensor:

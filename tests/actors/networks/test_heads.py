@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 from ogg_hpc.actors.networks.heads import ActionHead
@@ -232,6 +234,19 @@ def test_where_nothing_may_be_chosen_everything_is_equally_probable():
     np.testing.assert_allclose(acted.log_probability, -np.log(5), rtol=1e-6)
     found = trained(made).evaluate(tensors(seen), tensors(acted.actions))
     np.testing.assert_allclose(found.log_probability.detach().numpy(), -np.log(5), rtol=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(masks=st.lists(st.lists(st.booleans(), min_size=9, max_size=9), min_size=1, max_size=4))
+def test_under_any_mask_an_outcome_is_chosen_that_there_is(masks):
+    of = schema(SEEN, MultiDiscrete([3, 2, 4]), masked=True)
+    made, seen = network(of), observations(of, len(masks))
+    seen["action_mask"][:] = masks
+    acted = made.act(seen, hash64(1, np.arange(len(masks))))
+    assert (acted.actions["value"] < [3, 2, 4]).all()
+    assert (made.greedy(seen)["value"] < [3, 2, 4]).all()
+    found = trained(made).evaluate(tensors(seen), tensors(acted.actions)).log_probability
+    np.testing.assert_allclose(found.detach().numpy(), acted.log_probability, rtol=1e-5)
 
 
 def test_gradients_are_finite_under_a_mask():
