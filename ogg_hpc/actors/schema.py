@@ -241,10 +241,11 @@ def _flatten(leaf: Leaf, observation: Any) -> NDArray[Any]:
         if isinstance(observation, Mapping):
             for key in leaf.name.split("."):
                 value = value[key]
-        array = np.asarray(value)
+        array = np.asarray(value).astype(leaf.dtype, casting="same_kind", copy=False)
         if leaf.start:
-            array = array - np.array(leaf.start).reshape(leaf.shape)
-        array = array.astype(leaf.dtype, casting="same_kind", copy=False)
+            array = array - np.array(leaf.start, leaf.dtype).reshape(leaf.shape)
+        if leaf.kind == "box" and np.isnan(array).any():
+            raise ValueError("not a number")
         leaf.check(array[np.newaxis], 1)
     except (KeyError, TypeError, ValueError, MalformedMessageError) as error:
         raise SettingsError(

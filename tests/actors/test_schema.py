@@ -21,6 +21,7 @@ BOX = spaces.Box(-1.0, 1.0, (3,), np.float32)
 NESTED = spaces.Dict(
     {
         "image": spaces.Box(0, 255, (4, 4), np.uint8),
+        "small": spaces.MultiDiscrete([3, 4], dtype=np.uint8, start=[2, 0]),
         "inner": spaces.Dict(
             {"mask": spaces.MultiBinary(5), "choice": spaces.Discrete(3, start=2)}
         ),
@@ -41,6 +42,7 @@ def test_the_leaves_of_a_nested_space():
         "open": Leaf("open", "float64", (2,), "box", (0.0, None), (None, 2.5)),
         "pair": Leaf("pair", "int64", (2,), "multidiscrete", n=(3, 4), start=(1, -1)),
         "scalar": Leaf("scalar", "float32", (), "box", (-1.0,), (1.0,)),
+        "small": Leaf("small", "uint8", (2,), "multidiscrete", n=(3, 4), start=(2, 0)),
     }
     low, high = leaves["open"].bounds()
     np.testing.assert_array_equal([low, high], [[0, -np.inf], [np.inf, 2.5]])
@@ -121,7 +123,10 @@ def test_a_changed_leaf_is_a_leaf_or_is_refused(entry, value, which):
         leaf.check(np.zeros((2, *leaf.shape), leaf.dtype), 2)
 
 
-@pytest.mark.parametrize("observation", [np.zeros(2), np.zeros((3, 1)), "text", None, {"a": 1}])
+@pytest.mark.parametrize(
+    "observation",
+    [np.zeros(2), np.zeros((3, 1)), np.array([0, np.nan, 0]), "text", None, {"a": 1}],
+)
 def test_an_observation_outside_of_its_space_is_named(observation):
     with pytest.raises(SettingsError, match="outside of its observation space: value"):
         Schema.of(Spaces(BOX, BOX)).flatten_observation(observation)
