@@ -121,7 +121,7 @@ class EnvironmentProcess:
 
     def _fail(self, error: BaseException, final: bool) -> NoReturn:
         """Tell the host why, and end; `final` if another process would fail alike."""
-        reason = str(error) if isinstance(error, OggError) else traceback.format_exc()
+        reason = str(error) if isinstance(error, OggError) else traceback.format_exc().strip()
         self._send(Message("failed", {"reason": reason[-_LONGEST_REASON:], "final": final}))
         os._exit(1)
 

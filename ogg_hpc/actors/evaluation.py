@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ogg_hpc.actors.environments.registry import Environment, make_environment
+from ogg_hpc.actors.episode import episode_told
 from ogg_hpc.actors.networks.registry import make_network
 from ogg_hpc.actors.normalisation import ObservationNormaliser
 from ogg_hpc.actors.policy_file import SavedPolicy
@@ -72,7 +73,7 @@ class Player:
             total += float(reward)
             length += 1
             ended = terminated or truncated
-        return {**info.get("episode", {}), "return": total, "length": length}
+        return episode_told(total, length, info)
 
     def _action(self, observation: Any, episode: int, step: int) -> Any:
         leaves = self._schema.flatten_observation(observation)

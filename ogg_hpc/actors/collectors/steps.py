@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ogg_hpc.actors.collectors.collector import Collector, Slot
 from ogg_hpc.actors.collectors.rollout import Rollout, step_layout
+from ogg_hpc.actors.episode import episode_told
 from ogg_hpc.actors.fragment import Fragment, Layout
 from ogg_hpc.actors.message import Message
 from ogg_hpc.actors.networks.network import Arrays
@@ -134,8 +135,7 @@ class StepCollector(Collector):
             return
         if not terminated:
             rollout.leads_to(step, place, play.observation)
-        told = {"return": play.total, "length": play.length}
-        play.ended.append({**info.get("episode", {}), **told})
+        play.ended.append(episode_told(play.total, play.length, info))
         slot.episodes += 1
         observation, _ = slot.env.reset()
         play.observation = self.schema.flatten_observation(observation)
