@@ -139,6 +139,20 @@ def test_folder_of_another_run_is_refused(whole, small_settings):
         go(small_settings(), whole)
 
 
+def test_a_resumed_run_does_not_repeat_its_beginning(small_settings, tmp_path, monkeypatch):
+    learn, seen = PPO.learn, []
+
+    def learn_noted(self, fragments):
+        seen.append([each.arrays["observation/value"][0].tolist() for each in fragments])
+        return learn(self, fragments)
+
+    monkeypatch.setattr(PPO, "learn", learn_noted)
+    go(small_settings(steps=64), tmp_path)
+    go(resume_settings(tmp_path, ["steps=128"]), tmp_path, resume=True)
+    first, resumed = seen
+    assert all(one != other for one, other in zip(first, resumed, strict=True))
+
+
 @pytest.mark.parametrize("change", ["seed=1", "ppo.gamma=0.5", "environment.name=synthetic"])
 def test_resume_with_other_settings_is_refused(whole, change):
     key = change.partition("=")[0].replace(".", r"\.")
