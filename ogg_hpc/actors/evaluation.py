@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from ogg_hpc.actors.environments.registry import Environment, make_environment
 from ogg_hpc.actors.episode import episode_told
 from ogg_hpc.actors.networks.registry import make_network
@@ -49,8 +47,6 @@ class Player:
         self._network.load(dict(policy.arrays))
         self._normaliser = ObservationNormaliser(self._schema)
         self._normaliser.load(policy.arrays)
-        reals = [leaf for leaf in self._schema.actions if leaf.kind == "box"]
-        self._bounds = {leaf.name: leaf.bounds() for leaf in reals}
         self._env = _environment(policy)
 
     def episodes(self, count: int) -> Iterator[dict[str, Any]]:
@@ -83,8 +79,7 @@ class Player:
         else:
             key = hash64(self._seed, stream("evaluation action"), episode, step)
             actions = self._network.act(rows, key[None]).actions
-        inside = {name: np.clip(actions[name], *self._bounds[name]) for name in self._bounds}
-        action = {name: each[0] for name, each in (actions | inside).items()}
+        action = {name: each[0] for name, each in self._schema.clipped(actions).items()}
         return self._schema.unflatten_action(action)
 
 

@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -168,6 +169,15 @@ class Schema:
             The environment has returned what its own observation space does not hold.
         """
         return {leaf.name: _flatten(leaf, observation) for leaf in self.observations}
+
+    def clipped(self, actions: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+        """Return (n, ...) actions by leaf with real numbers inside the bounds of their spaces."""
+        inside = {name: np.clip(actions[name], *pair) for name, pair in self._real_bounds.items()}
+        return {**actions, **inside}
+
+    @cached_property
+    def _real_bounds(self) -> dict[str, tuple[NDArray[Any], NDArray[Any]]]:
+        return {leaf.name: leaf.bounds() for leaf in self.actions if leaf.kind == "box"}
 
     def unflatten_action(self, action: Mapping[str, NDArray[Any]]) -> Any:
         """Return one value a leaf as the environment's ``step`` takes it."""

@@ -54,8 +54,6 @@ class StepCollector(Collector):
         name, model = welcome.text("network"), welcome.table("model")
         self._network = make_network(name, self.schema, model)
         self._normaliser = ObservationNormaliser(self.schema)
-        reals = [leaf for leaf in self.schema.actions if leaf.kind == "box"]
-        self._bounds = {leaf.name: leaf.bounds() for leaf in reals}
         self._plays: dict[int, _Play] = {}  # by slot
 
     @staticmethod
@@ -91,7 +89,7 @@ class StepCollector(Collector):
             normalised = self._normaliser.normalise(observations)
             acted = self._network.act(normalised, keys[step, :stepping])
             rollout.act(step, acted)
-            actions = self._clipped(acted.actions)
+            actions = self.schema.clipped(acted.actions)
             for i in range(stepping):
                 action = {name: each[i] for name, each in actions.items()}
                 self._step(slots[i], plays[i], action, rollout, step, i)
@@ -140,11 +138,6 @@ class StepCollector(Collector):
         observation, _ = slot.env.reset()
         play.observation = self.schema.flatten_observation(observation)
         play.total, play.length = 0.0, 0
-
-    def _clipped(self, actions: Arrays) -> Arrays:
-        """Return actions with real numbers inside their bounds."""
-        inside = {name: np.clip(actions[name], *self._bounds[name]) for name in self._bounds}
-        return {**actions, **inside}
 
     def _keys(self, slots: list[Slot], steps: int) -> NDArray[np.uint64]:
         """Return the (steps, slots) hashes that actions are drawn by, as `Collector.key` does."""
