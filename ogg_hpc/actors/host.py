@@ -28,7 +28,7 @@ from ogg_hpc.actors.schema import Schema
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.package_version import package_version
 
-_START_LIMIT = 60.0  # seconds that a process may take to make its environments
+_START_LIMIT = 60.0  # seconds that a process may take to make its environments, or its lease
 _LOSSES_IN_A_ROW = 3
 _FAREWELL = 1.0  # seconds that processes have to close their environments
 _LOOK = 0.5  # seconds between looks whether all processes make progress
@@ -279,10 +279,11 @@ class Host:
         """Return how a process has stood still for too long, if it has."""
         if self.finished or (member.ready and not member.granted):
             member.silence = 0.0
-        limit = self._lease if member.ready else _START_LIMIT
+        limit = self._lease if member.ready else max(_START_LIMIT, self._lease)
         if member.silence <= limit:
             return None
-        return f"has made no {'step' if member.ready else 'environment'} for {limit:g} s"
+        what = "step" if member.ready else "environment"
+        return f"has made no {what} for {limit:g} s (collection.lease)"
 
     def _take(self, member: _Member, message: Message, data: bytes) -> None:
         match message.kind:

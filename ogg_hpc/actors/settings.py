@@ -82,7 +82,9 @@ class CollectionSettings:
         1.5, "how many times as long as those took the others may take; 0 = nobody is cut off"
     )
     lease: float = setting(
-        5.0, "seconds after which an environment process that makes no progress is started anew"
+        5.0,
+        "seconds without a step after which an environment process is started anew; a minute, or "
+        "the lease if that is longer, without an environment at the start",
     )
     wait_for_actors: float = setting(
         300.0, "seconds that a learner without any environment waits for one; 0 = for ever"

@@ -274,9 +274,9 @@ def test_an_environment_that_cannot_be_made_fails_with_its_traceback(start, host
 
 def test_a_process_that_never_gets_ready_is_told_of(start, monkeypatch):
     monkeypatch.setattr("ogg_hpc.actors.host._START_LIMIT", 0.5)
-    learner = start(slots=1, fault=STOP)
+    learner = start(slots=1, fault=STOP, lease=0.6)
     messages = learner.until(lambda come: any(m.kind == "failed" for m in come))
-    assert "has made no environment for 0.5 s" in messages[-1].text("reason")
+    assert "has made no environment for 0.6 s" in messages[-1].text("reason")
 
 
 def test_a_server_of_processes_that_is_killed_is_replaced(start):
