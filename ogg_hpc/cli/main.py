@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import atexit
 import errno
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -80,6 +82,8 @@ def _run(args: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code."""
+    # Or the interpreter looks for garbage at its end, seconds long where torch has been loaded.
+    atexit.register(gc.freeze)
     try:
         try:
             code = _run(build_parser().parse_args(arguments))

@@ -170,3 +170,16 @@ main.main(["evaluate", "er:n=9,p=0.3"])
     assert done.returncode == 130
     assert "interrupted" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_no_garbage_is_looked_for_at_the_end(clean_environment):
+    code = (
+        "import atexit, gc\n"
+        "atexit.register(lambda: print('OUT OF REACH', gc.get_freeze_count() > 1000))\n"
+        "from ogg_hpc.cli.main import main\n"
+        "main(['info'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=clean_environment, capture_output=True, text=True
+    )
+    assert done.stdout.endswith("OUT OF REACH True\n"), done.stderr
