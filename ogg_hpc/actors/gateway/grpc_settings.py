@@ -29,7 +29,10 @@ SERVER_OPTIONS = (
     *_COMMON,
     ("grpc.so_reuseport", 0),  # or a second controller shares the port, and the hosts
     ("grpc.http2.min_recv_ping_interval_without_data_ms", _PING // 2),
+    # What can be held without a token: a host has one stream, which it begins at once.
     ("grpc.server_handshake_timeout_ms", 5000),
+    ("grpc.max_connection_idle_ms", 5000),
+    ("grpc.max_concurrent_streams", 8),
     # What it takes of a host before the learner does; by itself it would take ever more.
     ("grpc.http2.bdp_probe", 0),
     ("grpc.http2.lookahead_bytes", 1 << 20),

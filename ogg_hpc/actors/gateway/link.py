@@ -24,6 +24,7 @@ PACKET_BYTES = HEAD.size + MOST_BYTES
 # Bytes of frames that may be on their way to one host: the rest stays with the learner, so that a
 # host which does not read holds up nobody and fills no memory but its own share.
 WINDOW = 1 << 20
+_LONGEST = 107  # bytes of the path of a socket, on Linux
 
 
 class Kind(IntEnum):
@@ -63,12 +64,19 @@ def socket_folder(run_folder: Path) -> Path:
     Raises
     ------
     OggError
-        Another user has taken its name.
+        It cannot be made, or is too deep for sockets, or another user has taken its name.
     """
     digest = hashlib.sha256(os.fsencode(run_folder.resolve())).hexdigest()[:16]
     folder = Path(tempfile.gettempdir(), f"ogg-hpc-{os.getuid()}-{digest}")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
+    if len(os.fsencode(socket_path(folder, 1000))) > _LONGEST:
+        raise OggError(
+            f"{folder.parent} is too long a path for sockets; set TMPDIR to a shorter one"
+        )
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise OggError(f"{folder} cannot be made: {error.strerror}; set TMPDIR") from None
     mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
     if not mine or stat.S_IMODE(found.st_mode) & 0o077:
         raise OggError(f"{folder} is not this user's alone; remove it, or set TMPDIR")

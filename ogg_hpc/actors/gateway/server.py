@@ -319,7 +319,9 @@ def _say(text: str) -> None:
 def _why_not(address: Address) -> str:
     """Return why nothing can listen at an address, which gRPC does not tell."""
     try:
-        socket.create_server(address, family=_family(address)).close()
+        with socket.socket(_family(address)) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind(tuple(address))
     except OSError as error:
         return error.strerror or str(error)
     return "the port is in use"

@@ -201,6 +201,25 @@ def test_who_connects_and_says_nothing_is_let_go(start_learner):
     assert ended.value.details() == "no sign of life within 1 s"
 
 
+def test_who_connects_and_asks_for_nothing_is_let_go(learner):
+    """Without a token one can say hello to gRPC and answer its pings, but not for ever."""
+    settings, ping, acknowledged = 4, 6, 1
+    stream = socket.create_connection(("127.0.0.1", learner.port), timeout=LIMIT)
+    with stream, stream.makefile("rb") as incoming:
+        stream.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame_of_http(settings))
+        with suppress(ConnectionError):
+            while head := incoming.read(9):
+                content = incoming.read(int.from_bytes(head[:3]))
+                kind, flags = head[3], head[4]
+                if kind in (settings, ping) and not flags & acknowledged:
+                    answer = content if kind == ping else b""
+                    stream.sendall(frame_of_http(kind, acknowledged, answer))
+
+
+def frame_of_http(kind, flags=0, content=b""):
+    return len(content).to_bytes(3) + bytes([kind, flags, 0, 0, 0, 0]) + content
+
+
 def test_a_port_in_use_is_an_error_with_a_remedy(learner, start_learner, tmp_path):
     with pytest.raises(SettingsError, match=r"Address already in use.*Choose another port"):
         start_learner(tmp_path / "second", listen=learner.address)
@@ -209,7 +228,9 @@ def test_a_port_in_use_is_an_error_with_a_remedy(learner, start_learner, tmp_pat
         [*map(str, command), "--listen", learner.address], capture_output=True, text=True
     )
     assert done.returncode == 2
-    assert done.stderr.startswith(f"ogg-hpc: cannot listen at {learner.address}: Address already")
+    assert done.stderr.startswith(
+        f"ogg-hpc: cannot listen at {learner.address}: Address already in use; is it another"
+    )
     assert done.stderr.count("\n") == 1
 
 
