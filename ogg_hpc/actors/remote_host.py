@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from contextlib import suppress
@@ -18,6 +19,7 @@ from ogg_hpc.runtime.stop import Stop
 
 _LOOK = 0.1  # seconds between looks at what is due
 _LEAVE = 5.0  # seconds that a host takes at most to leave in order
+_LEASES = 2  # that a connection has to last for the pauses to begin anew
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ class RemoteHost:
         """Carry messages between host and controller until the connection ends."""
         connection = Connection(thread, target, self._patience.lease)
         host = self._host
+        served_since = math.inf
         try:
             connection.send(host.hello())
             welcomed = False
@@ -117,6 +120,7 @@ class RemoteHost:
                 for message in connection.received():
                     if not welcomed:
                         self._say(f"serves {target.address}")
+                        served_since = time.monotonic()
                     welcomed = True
                     host.handle(message)
                 if connection.heard:
@@ -128,7 +132,7 @@ class RemoteHost:
                     self._leave(connection)
                     return End.FINISHED, ""
                 if end is not None:
-                    if welcomed:
+                    if time.monotonic() - served_since > _LEASES * self._patience.lease:
                         self._backoff.reset()
                     return end, connection.reason
                 if self._stop():

@@ -10,7 +10,7 @@ import time
 import pytest
 from remote_learner import LIMIT
 
-from ogg_hpc.actors.gateway.announcement import node_name
+from ogg_hpc.actors.gateway.announcement import Announcement, node_name, write_announcement
 from ogg_hpc.actors.gateway.finding import Controller
 from ogg_hpc.actors.message import Message, decode, encode
 from ogg_hpc.actors.remote_host import Patience, RemoteHost
@@ -159,6 +159,40 @@ def test_a_host_comes_back_after_its_controller_was_killed(start_learner, run):
     say(learner, second, "grant")
     learner.until(lambda: kinds(learner, second) == ["fragment"])
     assert running.host.kinds.count("hello") >= 2
+
+
+def test_pauses_grow_between_connections_that_do_not_last(start_learner, run):
+    learner = start_learner()
+    running = run(named(learner), Patience(4.0, 0.05, 60.0, 0))
+    pauses = running._remote._backoff
+    for count in (1, 2, 3):
+        number = joined(learner, count)
+        say(learner, number, "welcome")
+        learner.until(lambda count=count: running.host.kinds.count("welcome") == count)
+        os.kill(learner.controller_pid, signal.SIGKILL)
+        learner.until(lambda number=number: number in learner.gone)
+    learner.until(lambda: pauses._limit >= 0.05 * 2**3)
+
+
+@pytest.mark.parametrize(
+    ("name", "certificate", "encrypted"),
+    [
+        ("127.0.0.1:1", False, False),
+        ("localhost:1", True, True),
+        ("node7:1", False, True),
+        ("node7:1", True, True),
+    ],
+)
+@pytest.mark.parametrize("by", ["name", "file"])
+def test_a_token_leaves_the_machine_encrypted_alone(tmp_path, name, certificate, encrypted, by):
+    token, pem, file = tmp_path / "token", tmp_path / "node.crt", tmp_path / "node.json"
+    token.write_text("x" * 40)
+    token.chmod(0o600)
+    pem.write_text("-----BEGIN CERTIFICATE-----")
+    write_announcement(file, Announcement(node_name(), name, str(token), "", "", 1, "1"))
+    given = str(file) if by == "file" else name
+    target = Controller(given, token, pem if certificate else None).find()
+    assert (target.address, target.encrypted) == (name, encrypted)
 
 
 def test_what_a_host_has_made_for_one_connection_does_not_go_to_the_next(start_learner, run):

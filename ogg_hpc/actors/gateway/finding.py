@@ -56,13 +56,12 @@ class Controller:
         return self._by_file() if self._is_file else self._by_name()
 
     def _by_name(self) -> Target:
-        encrypted = self.certificate is not None or not parse_address(self.name).loopback
         if self.token_file is None:
             raise SettingsError(
                 f"{self.name}: name the token that lets this host in, by --token-file; it is "
                 "RUN/controllers/token of the run, unless the run was given another"
             )
-        return self._target(self.name, self.token_file, encrypted, self.certificate)
+        return _target(self.name, self.token_file, self.certificate)
 
     def _by_file(self) -> Target | None:
         path = Path(self.name)
@@ -79,10 +78,11 @@ class Controller:
         certificate = self.certificate
         if certificate is None and announced.certificate:
             certificate = Path(announced.certificate)
-        return self._target(announced.address, token_file, bool(announced.certificate), certificate)
+        return _target(announced.address, token_file, certificate)
 
-    def _target(
-        self, address: str, token_file: Path, encrypted: bool, certificate: Path | None
-    ) -> Target:
-        trusted = None if certificate is None else read_pem(certificate, "certificate")
-        return Target(address, read_token(token_file), encrypted, trusted)
+
+def _target(address: str, token_file: Path, certificate: Path | None) -> Target:
+    """Return whom to connect with; a token leaves this machine by an encrypted connection alone."""
+    encrypted = certificate is not None or not parse_address(address).loopback
+    trusted = None if certificate is None else read_pem(certificate, "certificate")
+    return Target(address, read_token(token_file), encrypted, trusted)
