@@ -91,6 +91,20 @@ class Cell:
         """The slots of which something may be asked now."""
         return [slot.number for slot in self._members.live()]
 
+    def check(self) -> None:
+        """Find out whether there can be as many hosts as the run waits for.
+
+        Raises
+        ------
+        SettingsError
+            There never can.
+        """
+        least, most = self._settings.minimum_hosts, self._hosts.most
+        if most is not None and least > most:
+            raise SettingsError(
+                f"collection.minimum_hosts is {least}, and a learner has {most} here at most"
+            )
+
     def resume_at(self, step: int) -> None:
         """Take it that the run goes on from a step: hosts that come draw other numbers then."""
         self._hosts.since = step
@@ -262,12 +276,7 @@ class Cell:
 
     def _begin(self) -> bool:
         """Wait for the hosts that a run begins with; return False if asked to stop before."""
-        least, most = self._settings.minimum_hosts, self._hosts.most
-        if most is not None and least > most:
-            raise SettingsError(
-                f"collection.minimum_hosts is {least}, and a learner has {most} here at most"
-            )
-        wanted = max(least, self._hosts.expected)
+        wanted = max(self._settings.minimum_hosts, self._hosts.expected)
         with self._clock("wait"):
             while not self._begun and not self._stop():
                 if self._hosts.settled >= wanted and self.slots:

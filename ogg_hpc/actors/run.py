@@ -166,6 +166,7 @@ class _Job:
                     tell=self._tell,
                 )
                 at_end.callback(lambda: cell.close(finished))
+                learners.on_all(cell.check)
                 algorithm = make_algorithm(learners, settings, schema)
                 learning = Learning(
                     learners, settings, schema, algorithm, cell, files, clock, start

@@ -317,12 +317,12 @@ def test_a_run_begins_without_a_host_that_has_given_up(time):
     assert split(cell.collect(8)) == [(0, 8)]
 
 
-def test_a_run_that_could_never_begin_is_refused_at_once(time):
-    cell = make_cell(time, FakeTransport(time, members=2), minimum_hosts=3, wait_for_actors=0)
-    cell.publish(WEIGHTS)
+def test_a_run_that_could_never_begin_is_refused(time):
+    transport = FakeTransport(time, members=2)
+    make_cell(time, transport, minimum_hosts=2).check()
+    make_cell(time, transport, FakeTransport(time), minimum_hosts=3).check()
     with pytest.raises(SettingsError, match="minimum_hosts is 3, and a learner has 2 here at most"):
-        cell.collect(8)
-    assert time.now == 0
+        make_cell(time, transport, minimum_hosts=3).check()
 
 
 def test_hosts_of_a_resumed_run_draw_other_numbers_than_at_any_time_before(time):
