@@ -84,18 +84,32 @@ class Leaf:
         Raises
         ------
         MalformedMessageError
-            Its dtype or shape is another, or a value is none of the `n` there are.
+            Its dtype or shape is another, a value is none of the `n` there are, a real number is
+            not finite, or a whole number is out of its bounds. Real numbers may be: environments
+            often name bounds that they do not keep.
         """
         if array.dtype != self.dtype or array.shape != (rows, *self.shape):
             raise MalformedMessageError(
                 f"{self.name} has to be {self.dtype}{[rows, *self.shape]}, not"
                 f" {array.dtype}{list(array.shape)}"
             )
-        if self.kind == "box" or not array.size:
+        if not array.size:
+            return
+        if self.kind == "box":
+            self._check_box(array)
             return
         n = np.array(self.n).reshape(self.shape) if self.n else 2
         if (array < 0).any() or (array >= n).any():
             raise MalformedMessageError(f"{self.name} has a value that is none of its {self.kind}")
+
+    def _check_box(self, array: NDArray[Any]) -> None:
+        if np.issubdtype(array.dtype, np.floating):
+            if not np.isfinite(array).all():
+                raise MalformedMessageError(f"{self.name} has a value that is not finite")
+        elif np.issubdtype(array.dtype, np.integer):
+            low, high = self.bounds()
+            if (array < low).any() or (array > high).any():
+                raise MalformedMessageError(f"{self.name} has a value that is out of its bounds")
 
     def renamed(self, name: str) -> Leaf:
         """Return the leaf under another name."""
