@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogg_hpc.actors.throughput import PARTS, Throughput, throughput_of
@@ -37,6 +37,7 @@ def test_one_round_is_too_few(tmp_path):
         throughput_of(tmp_path, actors=1, seed=0)
 
 
+@settings(max_examples=30)
 @given(
     learn=st.floats(0.01, 10),
     collect=st.floats(0.1, 1000),
