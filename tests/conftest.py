@@ -83,6 +83,8 @@ def clean_environment() -> dict[str, str]:
         **{k: v for k, v in os.environ.items() if not k.startswith(_LAUNCHER_VARIABLES)},
         **_OPEN_MPI,
         "OMP_NUM_THREADS": "1",
+        # MPICH: let other ranks have the core after each look for messages; it is shared here.
+        "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
     }
 
 
