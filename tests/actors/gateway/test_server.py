@@ -207,8 +207,10 @@ def test_who_connects_and_asks_for_nothing_is_let_go(learner):
     stream = socket.create_connection(("127.0.0.1", learner.port), timeout=LIMIT)
     with stream, stream.makefile("rb") as incoming:
         stream.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame_of_http(settings))
+        end = time.monotonic() + LIMIT
         with suppress(ConnectionError):
             while head := incoming.read(9):
+                assert time.monotonic() < end
                 content = incoming.read(int.from_bytes(head[:3]))
                 kind, flags = head[3], head[4]
                 if kind in (settings, ping) and not flags & acknowledged:
