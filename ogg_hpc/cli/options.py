@@ -77,6 +77,32 @@ def add_memory_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_config_options(parser: argparse.ArgumentParser, example: str) -> None:
+    """Add the options of a command that runs a TOML file in a folder, with one in the help."""
+    parser.add_argument("config", metavar="CONFIG", nargs="?", help="TOML file or preset")
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help=f"override a setting, such as {example}; may be repeated (default: none)",
+    )
+    parser.add_argument(
+        "--output", metavar="RUN", help="folder of the run (default: runs/ and CONFIG's name)"
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="RUN",
+        help="continue the run in this folder from its newest valid checkpoint, on any number of "
+        "ranks; with CONFIG, start it there if there is none yet",
+    )
+    add_max_requeues_option(parser)
+    parser.add_argument(
+        "--settings", action="store_true", help="list all settings with their defaults, and stop"
+    )
+    parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
+
+
 def add_max_requeues_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that says how often a run may ask to be submitted again."""
     parser.add_argument(

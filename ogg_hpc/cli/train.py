@@ -9,7 +9,7 @@ from signal import Signals
 from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.cli.options import (
-    add_max_requeues_option,
+    add_config_options,
     add_run_options,
     check_max_requeues,
     forget_marker_early,
@@ -57,34 +57,13 @@ def add_parser(subparsers: Any) -> None:
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("config", metavar="CONFIG", nargs="?", help="TOML file or preset")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a setting, such as learning.steps=500; may be repeated (default: none)",
-    )
+    add_config_options(parser, "learning.steps=500")
     parser.add_argument(
         "--ranks-per-graph",
         metavar="R",
         help="ranks that share each graph; the other groups of R work on graphs of their own. "
         "Short for --set parallel.ranks_per_graph=R (default: all ranks)",
     )
-    parser.add_argument(
-        "--output", metavar="RUN", help="folder of the run (default: runs/ and CONFIG's name)"
-    )
-    parser.add_argument(
-        "--resume",
-        metavar="RUN",
-        help="continue the run in this folder from its newest valid checkpoint, on any number of "
-        "ranks; with CONFIG, start it there if there is none yet",
-    )
-    add_max_requeues_option(parser)
-    parser.add_argument(
-        "--settings", action="store_true", help="list all settings with their defaults, and stop"
-    )
-    parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
     add_run_options(parser)
     parser.set_defaults(run=run)
 

@@ -56,6 +56,7 @@ class Controller:
         return self._by_file() if self._is_file else self._by_name()
 
     def _by_name(self) -> Target:
+        parse_address(self.name)  # what is no address needs no token
         if self.token_file is None:
             raise SettingsError(
                 f"{self.name}: name the token that lets this host in, by --token-file; it is "

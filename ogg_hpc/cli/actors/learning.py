@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogg_hpc.cli.options import (
-    add_max_requeues_option,
+    add_config_options,
     add_run_options,
     check_max_requeues,
     forget_marker_early,
@@ -26,35 +26,13 @@ if TYPE_CHECKING:
 
 def add_learning_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of a run."""
-    parser.add_argument("config", metavar="CONFIG", nargs="?", help="TOML file or preset")
+    add_config_options(parser, "steps=500_000 or environment.options.size=8")
     parser.add_argument(
         "--environment",
         metavar="NAME",
         help="gymnasium:ID, molecules, graph-problem, synthetic, or FILE.py:CLASS of your own. "
         "Short for --set environment.name=NAME; enough without CONFIG (default: as CONFIG says)",
     )
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="override a setting, such as steps=500_000 or environment.options.size=8; may be "
-        "repeated (default: none)",
-    )
-    parser.add_argument(
-        "--output", metavar="RUN", help="folder of the run (default: runs/ and CONFIG's name)"
-    )
-    parser.add_argument(
-        "--resume",
-        metavar="RUN",
-        help="continue the run in this folder from its newest valid checkpoint, on any number of "
-        "ranks; with CONFIG, start it there if there is none yet",
-    )
-    add_max_requeues_option(parser)
-    parser.add_argument(
-        "--settings", action="store_true", help="list all settings with their defaults, and stop"
-    )
-    parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
     add_run_options(parser)
 
 
