@@ -45,15 +45,15 @@ def main():
     write_record(args.output, results)
 
 
-def measured(args, folder, actors, rounds, hosts="local", *overrides):
-    study = ActorStudy(CONFIG, overrides, tuple(actors), args.seeds, rounds, hosts)
+def measured(seeds, folder, actors, rounds, hosts="local", *overrides):
+    study = ActorStudy(CONFIG, overrides, tuple(actors), seeds, rounds, hosts)
     settings = load_actors_settings(CONFIG, overrides)
     return measure_points(study, settings, folder, lambda text: print(text, flush=True))
 
 
 def scaling(args, hosts, folder):
     """Return rates, ratios and parts of rounds for each number of actors."""
-    points = measured(args, folder, args.actors, args.rounds, hosts)
+    points = measured(args.seeds, folder, args.actors, args.rounds, hosts)
     model = fit_throughput(points)
     alone = np.mean([point.rate for point in points if point.actors == 1] or [1 / STEP])
     found = {}
@@ -86,21 +86,29 @@ def straggler(args, folder):
         "with the cut-off": (slow,),
         "without": (slow, "collection.patience=0"),
     }
-    found = {}
-    for name, overrides in ways.items():
+    found, points = {}, {}
+    for seeds in range(1, args.seeds + 1):  # in turn, so that each meets the machine alike
+        for name, overrides in ways.items():
+            place = folder / name.replace(" ", "-")
+            points[name] = measured(seeds, place, [MANY], 3 * args.rounds, "local", *overrides)
+    for name in ways:
         place = folder / name.replace(" ", "-")
-        points = measured(args, place, [MANY], 3 * args.rounds, "local", *overrides)
         runs = sorted(place.glob(f"*/{RECORD}"))
         file = runs[0].with_name(LOG_FILE)
         log = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
         found[name] = {
-            "steps_per_second": float(np.mean([point.rate for point in points])),
+            "steps_per_second": float(np.mean([point.rate for point in points[name]])),
+            "share": float(
+                np.mean(
+                    [
+                        own.rate / usual.rate
+                        for own, usual in zip(points[name], points["none is slow"], strict=True)
+                    ]
+                )
+            ),
             "cut": [json.loads(run.read_text())["collection"]["cut"] for run in runs],
             "said": next((line for line in log if "slot 3" in line), None),
         }
-    usual = found["none is slow"]["steps_per_second"]
-    for each in found.values():
-        each["share"] = each["steps_per_second"] / usual
     print(json.dumps(found), flush=True)
     return found
 
