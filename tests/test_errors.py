@@ -5,6 +5,8 @@ import pkgutil
 import pytest
 
 import ogg_hpc
+from ogg_hpc.actors.message import MalformedMessageError
+from ogg_hpc.actors.waiting import NoActorsError
 from ogg_hpc.embedding.divergence import DivergedError
 from ogg_hpc.errors import (
     InfeasibleError,
@@ -45,6 +47,8 @@ ERRORS = [
     DoubtError(InputError("edges.txt", "expected 'u v'", 3)),
     WholeFileError(),
     DivergedError(0, 3, 0.025),
+    MalformedMessageError("grant: a host knows no such message"),
+    NoActorsError("nobody steps an environment"),
     _settings_that_do_not_fit(),
 ]
 
