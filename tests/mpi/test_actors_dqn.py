@@ -50,7 +50,7 @@ def test_learners_stay_equal_and_share_the_steps_out(comm):
 
 def test_another_number_of_learners_takes_up_what_these_held(comm, alone):
     made, cell = learners(comm)
-    learn(made, cell, 24)
+    done = learn(made, cell, 24)
     state = made.state()
     assert (state is None) == (comm.rank > 0)
     held = sum(comm.gather_objects(made.record()["replay_steps"]))
@@ -63,4 +63,4 @@ def test_another_number_of_learners_takes_up_what_these_held(comm, alone):
     assert more.record()["replay_steps"] == held  # each starts with a copy
     for name, array in made.arrays().items():
         np.testing.assert_array_equal(more.arrays()[name], array)
-    learn(more, cell, 48, done=24)
+    learn(more, cell, 48, done)

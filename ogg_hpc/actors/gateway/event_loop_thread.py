@@ -7,6 +7,8 @@ import threading
 from types import TracebackType
 from typing import Self
 
+_PATIENCE = 1.0  # seconds that a task has to end
+
 
 class EventLoopThread:
     """Runs an event loop until it is closed; a context manager.
@@ -37,7 +39,17 @@ class EventLoopThread:
         self.close()
 
     def close(self) -> None:
-        """End the loop; nothing must need it any more."""
+        """End the loop and what is still waiting in it; nothing must need it any more."""
+        asyncio.run_coroutine_threadsafe(_cancel_all(), self.loop).result()
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
         self.loop.close()
+
+
+async def _cancel_all() -> None:
+    """Cancel all other tasks: gRPC leaves some, which asyncio would complain of."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=_PATIENCE)
