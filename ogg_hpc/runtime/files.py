@@ -145,7 +145,12 @@ def _is_another_living_process(number: int) -> bool:
         return False
     except PermissionError:
         pass
-    return True
+    try:
+        stat = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:  # no Linux, or it has just ended
+        return True
+    # One that has ended has a number for as long as nobody has asked how.
+    return stat.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def write_json(path: str | Path, value: Any) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -172,3 +173,16 @@ def test_what_dead_processes_have_left_is_removed(tmp_path):
     remove_leftovers(tmp_path)
     assert sorted(os.listdir(tmp_path)) == sorted(kept)
     remove_leftovers(tmp_path / "no such folder")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_a_process_that_has_ended_and_was_not_asked_how_leaves_nothing(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", ""], stdout=subprocess.PIPE) as ended:
+        assert ended.stdout.read() == b""  # at its end; it is waited for after the block
+        left = temporary_name(tmp_path / "a.txt")
+        left = left.with_name(left.name.replace(str(os.getpid()), str(ended.pid)))
+        left.touch()
+        deadline = time.monotonic() + 60
+        while left.exists() and time.monotonic() < deadline:
+            remove_leftovers(tmp_path)
+        assert not left.exists()
