@@ -91,29 +91,31 @@ def measure(args: argparse.Namespace, folder: Path) -> list[Any]:
     return measure_points(study, settings, folder, print)
 
 
-def show(points: list[Any], table: Any) -> None:
-    """Print a table and what the model says."""
+def show(points: list[Any], model: Any) -> None:
+    """Print what was measured, and what the model says."""
     from rich.table import Table
 
-    from ogg_hpc.actors.throughput_model import fit_throughput
-    from ogg_hpc.scaling.actors_report import verdict
+    from ogg_hpc.scaling.actors_report import actors_table, verdict
 
+    table = actors_table(points, model)
     shown = Table(*table.header, title=table.title, box=None, title_justify="left")
     for row in table.rows:
         shown.add_row(*row)
     console().print(shown)
-    for text in verdict(fit_throughput(points)):
+    for text in verdict(model):
         print(text)
 
 
 def run(args: argparse.Namespace) -> int:
     """Measure, write and tell."""
-    from ogg_hpc.scaling.actors_report import actors_report
+    from ogg_hpc.actors.throughput_model import fit_throughput
+    from ogg_hpc.scaling.actors_report import write_report
 
     folder = Path(args.output)
     points = measure(args, folder)
+    model = fit_throughput(points)
     describe = {name: getattr(args, name) for name in ("config", "set", "hosts", "seeds", "rounds")}
-    table = actors_report(folder, Path(args.config).stem, points, describe)
-    show(points, table)
+    write_report(folder, Path(args.config).stem, points, model, describe)
+    show(points, model)
     print(f"{folder / 'actors.json'} and {folder / 'actors.png'} written")
     return 0

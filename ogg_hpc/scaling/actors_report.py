@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ogg_hpc.actors.throughput import PARTS, Throughput
-from ogg_hpc.actors.throughput_model import ThroughputModel, fit_throughput
+from ogg_hpc.actors.throughput_model import ThroughputModel
 from ogg_hpc.runtime.environment import commit, versions
 from ogg_hpc.runtime.extras import check_plot
 from ogg_hpc.runtime.files import write_json, write_whole
@@ -19,10 +19,14 @@ from ogg_hpc.scaling.tables import Table
 _MEASURED, _MODEL, _BOUND = "#0072B2", "#D55E00", "0.35"
 
 
-def actors_report(
-    folder: Path, name: str, points: Sequence[Throughput], describe: dict[str, Any]
-) -> Table:
-    """Write ``actors.json`` and ``actors.png``; return the table.
+def write_report(
+    folder: Path,
+    name: str,
+    points: Sequence[Throughput],
+    model: ThroughputModel,
+    describe: dict[str, Any],
+) -> None:
+    """Write ``actors.json`` and ``actors.png``.
 
     Parameters
     ----------
@@ -32,6 +36,8 @@ def actors_report(
         In the title.
     points
         All that was measured.
+    model
+        What was fitted to them.
     describe
         What else the file says of the study.
 
@@ -40,25 +46,22 @@ def actors_report(
     MissingExtraError
         Matplotlib is not installed; the file is there all the same.
     """
-    model = fit_throughput(points)
     record = {
         **describe,
         "model": {**asdict(model), "limit": model.limit, "peak": model.peak},
         "recommended": model.worthwhile(),
         "points": [{**asdict(point), "rate": point.rate} for point in points],
-        "table": [_row(model, points, actors) for actors in _numbers(points)],
+        "table": summary(points, model),
         "commit": commit(),
         "versions": versions(),
     }
     write_json(folder / "actors.json", record)
     check_plot()
     _draw(folder / "actors.png", name, points, model)
-    return actors_table(points, model)
 
 
 def actors_table(points: Sequence[Throughput], model: ThroughputModel) -> Table:
     """Return what was measured for each number of actors, beside model and bound."""
-    rows = [_row(model, points, actors) for actors in _numbers(points)]
     return Table(
         "Environment steps a second: mean of all seeds, and where the time of a round goes",
         ("actors", "steps/s", "±", "efficiency", "model", "bound", *PARTS),
@@ -72,7 +75,7 @@ def actors_table(points: Sequence[Throughput], model: ThroughputModel) -> Table:
                 f"{row['bound']:,.1f}",
                 *(f"{100 * row[part]:.0f} %" for part in PARTS),
             )
-            for row in rows
+            for row in summary(points, model)
         ],
     )
 
@@ -98,21 +101,29 @@ def _numbers(points: Sequence[Throughput]) -> list[int]:
     return sorted({point.actors for point in points})
 
 
-def _row(model: ThroughputModel, points: Sequence[Throughput], actors: int) -> dict[str, Any]:
-    own = [point for point in points if point.actors == actors]
-    least = min(point.actors for point in points)
-    alone = np.mean([point.rate for point in points if point.actors == least]) / least
-    rates = [point.rate for point in own]
-    shares = {part: np.mean([getattr(each, part) / each.seconds for each in own]) for part in PARTS}
-    return {
-        "actors": actors,
-        "rate": float(np.mean(rates)),
-        "deviation": float(np.std(rates)),
-        "efficiency": float(np.mean(rates) / (actors * alone)),
-        "model": model.rate(actors),
-        "bound": model.bound(actors),
-        **{part: float(share) for part, share in shares.items()},
-    }
+def summary(points: Sequence[Throughput], model: ThroughputModel) -> list[dict[str, Any]]:
+    """Return means over the seeds for each number of actors, beside model and bound."""
+    numbers = _numbers(points)
+    alone = np.mean([each.rate for each in points if each.actors == numbers[0]]) / numbers[0]
+    rows = []
+    for actors in numbers:
+        own = [each for each in points if each.actors == actors]
+        rates = [each.rate for each in own]
+        rows.append(
+            {
+                "actors": actors,
+                "rate": float(np.mean(rates)),
+                "deviation": float(np.std(rates)),
+                "efficiency": float(np.mean(rates) / (actors * alone)),
+                "model": model.rate(actors),
+                "bound": model.bound(actors),
+                **{
+                    part: float(np.mean([getattr(each, part) / each.seconds for each in own]))
+                    for part in PARTS
+                },
+            }
+        )
+    return rows
 
 
 def _draw(path: Path, name: str, points: Sequence[Throughput], model: ThroughputModel) -> None:

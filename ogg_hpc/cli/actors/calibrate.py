@@ -38,9 +38,8 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Measure and tell."""
     from ogg_hpc.actors.throughput_model import fit_throughput
-    from ogg_hpc.scaling.actors_report import actors_table
 
     with tempfile.TemporaryDirectory() as folder:
         points = measure(args, Path(folder))
-    show(points, actors_table(points, fit_throughput(points)))
+    show(points, fit_throughput(points))
     return 0
