@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc import settings as settings_module
 from ogg_hpc.actors.settings import (
     ActorsSettings,
     CollectionSettings,
@@ -18,14 +17,13 @@ from ogg_hpc.actors.settings import (
     RemoteSettings,
     RolesSettings,
 )
-from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.files import read_arrays, read_json
 from ogg_hpc.runtime.run_folder import (
     PROGRESS,
     SETTINGS,
     RunFolder,
     Standing,
-    stored_settings,
+    resume_settings,
 )
 
 POLICY = "policy.safetensors"
@@ -88,7 +86,7 @@ class ActorsFolder(RunFolder):
         """
         if not (self.path / SETTINGS).exists():
             return None
-        self._check_same(lasting(resume_settings(self.path, ())))
+        self._check_same(lasting(resume_settings(ActorsSettings, self.path)))
         record = self.record()
         return record if record is not None and record["steps"] >= self._settings.steps else None
 
@@ -118,18 +116,12 @@ class ActorsFolder(RunFolder):
         self.commit(progress, write)
 
     def _check_same(self, found: dict[str, Any]) -> None:
-        different = list(settings_module.differences(lasting(self._settings), found))
-        if different:
-            raise SettingsError(
-                f"{self.path} holds a run with {'; '.join(different)}; only steps, [roles], "
-                "[collection], [remote] and [output] may differ; start a new run instead"
-            )
-
-
-def resume_settings(folder: Path, overrides: Any) -> ActorsSettings:
-    """Return the settings that a run's folder holds, with ``--set`` assignments applied."""
-    document = stored_settings(folder)
-    return settings_module.build(ActorsSettings, settings_module.override(document, overrides))
+        self.check_same(
+            lasting(self._settings),
+            found,
+            "only steps, [roles], [collection], [remote] and [output] may differ; start a new run "
+            "instead",
+        )
 
 
 def lasting(settings: ActorsSettings) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ogg_hpc.runtime.environment import commit, versions
 from ogg_hpc.runtime.log import say
 from ogg_hpc.runtime.on_root import OnRoot
 from ogg_hpc.runtime.progress import progress_bar
+from ogg_hpc.runtime.run_folder import newest_saved
 from ogg_hpc.runtime.signals import Came
 
 
@@ -76,15 +77,8 @@ class Learning:
         def find() -> Progress | None:
             nonlocal saved
             files = self._files.get()
-            known = files.holds_run()
-            saved = files.saved()
-            for text in files.damaged():
-                say(self._learners, f"warning: {text}: skipped")
-            if saved is not None:
-                return saved.progress
-            if known:
-                say(self._learners, f"{files.path} holds no checkpoint: starting from step 0")
-            return None
+            saved = newest_saved(self._learners, files, files.saved)
+            return None if saved is None else saved.progress
 
         progress = self._learners.on_root(find) if resume else None
         if progress is not None:

@@ -110,8 +110,8 @@ def _train(args: argparse.Namespace, stop: Callable[[], Signals | None]) -> int:
 
 
 def _settings_and_folder(args: argparse.Namespace) -> tuple[TrainSettings, Path]:
-    from ogg_hpc.training.folder import resume_settings
-    from ogg_hpc.training.settings import load_train_settings, preset_names
+    from ogg_hpc.runtime.run_folder import resume_settings
+    from ogg_hpc.training.settings import TrainSettings, load_train_settings, preset_names
 
     overrides = list(args.set)
     if args.ranks_per_graph is not None:
@@ -125,6 +125,6 @@ def _settings_and_folder(args: argparse.Namespace) -> tuple[TrainSettings, Path]
         folder = args.resume or args.output or Path("runs") / Path(args.config).stem
         return load_train_settings(args.config, overrides), Path(folder)
     if args.resume:
-        return resume_settings(Path(args.resume), overrides), Path(args.resume)
+        return resume_settings(TrainSettings, Path(args.resume), overrides), Path(args.resume)
     presets = ", ".join(preset_names())
     raise SettingsError(f"name a TOML file, a preset ({presets}), or a run to --resume")

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ogg_hpc import settings as settings_module
 from ogg_hpc.embedding.paths import run_folder
 from ogg_hpc.embedding.settings import EmbedSettings
 from ogg_hpc.errors import SettingsError
@@ -20,8 +19,10 @@ from ogg_hpc.runtime.run_folder import (
     SETTINGS,
     RunFolder,
     Standing,
+    resume_settings,
     stored_settings,
 )
+from ogg_hpc.settings import build
 
 CONTENT = "ogg-hpc-embedding-run/1"
 # What a resumed run may change: where vectors lie makes no difference to their numbers.
@@ -91,7 +92,10 @@ class EmbeddingFolder(RunFolder):
             return None
         self._check_same(
             {"graph": graph, **lasting(self._settings)},
-            {"graph": record["graph"]["path"], **lasting(stored(self.path))},
+            {
+                "graph": record["graph"]["path"],
+                **lasting(resume_settings(EmbedSettings, self.path)),
+            },
         )
         return record
 
@@ -131,17 +135,7 @@ class EmbeddingFolder(RunFolder):
         shutil.rmtree(self.path / CHECKPOINTS, ignore_errors=True)
 
     def _check_same(self, own: dict[str, Any], found: dict[str, Any]) -> None:
-        different = list(settings_module.differences(own, found))
-        if different:
-            raise SettingsError(
-                f"{self.path} holds a run with {'; '.join(different)}; go on with that, or choose "
-                "another --output"
-            )
-
-
-def stored(folder: Path) -> EmbedSettings:
-    """Return the settings that the folder of a run holds."""
-    return settings_module.build(EmbedSettings, stored_settings(folder))
+        self.check_same(own, found, "go on with that, or choose another --output")
 
 
 def resumed_settings(output: Path, given: Mapping[str, Any]) -> EmbedSettings:
@@ -156,7 +150,7 @@ def resumed_settings(output: Path, given: Mapping[str, Any]) -> EmbedSettings:
     """
     folder = run_folder(output)
     known = stored_settings(folder) if (folder / SETTINGS).exists() else {}
-    return settings_module.build(EmbedSettings, {**known, **given})
+    return build(EmbedSettings, {**known, **given})
 
 
 def lasting(settings: EmbedSettings) -> dict[str, Any]:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import json
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ogg_hpc.errors import InputError, SettingsError
 from ogg_hpc.runtime.checkpoints import CheckpointStore
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.environment import describe
 from ogg_hpc.runtime.files import read_json, remove_leftovers, write_json, writing
-from ogg_hpc.runtime.log import LOG
+from ogg_hpc.runtime.log import LOG, say
 from ogg_hpc.runtime.metrics import Metrics
+from ogg_hpc.settings import build, differences, override
+
+T = TypeVar("T")
 
 SETTINGS = "settings.json"
 ENVIRONMENT = "environment.json"
@@ -85,6 +88,12 @@ class RunFolder:
                 f"{self.path} holds a run already; continue it with --resume {self.path}, "
                 "or choose another --output"
             )
+
+    def check_same(self, own: dict[str, Any], found: dict[str, Any], remedy: str) -> None:
+        """Raise if the run in the folder was told other things than this one, as plain values."""
+        different = list(differences(own, found))
+        if different:
+            raise SettingsError(f"{self.path} holds a run with {'; '.join(different)}; {remedy}")
 
     def record(self) -> dict[str, Any] | None:
         """Return the record of a run that is finished, None of another."""
@@ -159,6 +168,40 @@ def stored_settings(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise InputError(path, f"not JSON: {error}") from None
     return document
+
+
+def resume_settings(kind: type[T], folder: Path, overrides: Sequence[str] = ()) -> T:
+    """Return the settings that a run's folder holds, with ``--set`` assignments applied.
+
+    Raises
+    ------
+    InputError
+        There are none.
+    SettingsError
+        They, or the assignments, do not fit.
+    """
+    return build(kind, override(stored_settings(folder), overrides))
+
+
+def newest_saved(comm: Communicator, files: RunFolder, read: Callable[[], T | None]) -> T | None:
+    """Return what the newest valid checkpoint holds, None without one; for rank 0 alone.
+
+    Parameters
+    ----------
+    comm
+        Who hears of checkpoints that are passed over, and of a run that has none.
+    files
+        The folder of the run.
+    read
+        Reads the newest valid checkpoint.
+    """
+    known = files.holds_run()
+    saved = read()
+    for text in files.damaged():
+        say(comm, f"warning: {text}: skipped")
+    if saved is None and known:
+        say(comm, f"{files.path} holds no checkpoint: starting from step 0")
+    return saved
 
 
 def describe_start(comm: Communicator, step: int) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogg_hpc import settings as settings_module
 from ogg_hpc.errors import SettingsError
 from ogg_hpc.runtime.files import read_arrays, write_whole, writing
 from ogg_hpc.runtime.run_folder import (
@@ -19,7 +18,7 @@ from ogg_hpc.runtime.run_folder import (
     SETTINGS,
     RunFolder,
     Standing,
-    stored_settings,
+    resume_settings,
 )
 from ogg_hpc.training.settings import OutputSettings, TrainSettings
 
@@ -97,7 +96,7 @@ class TrainingFolder(RunFolder):
         """
         if not (self.path / SETTINGS).exists():
             return None
-        self._check_same(lasting(resume_settings(self.path, ())))
+        self._check_same(lasting(resume_settings(TrainSettings, self.path)))
         record = self.record()
         if record is None or record.get("steps") != self._settings.steps:
             return None
@@ -152,21 +151,12 @@ class TrainingFolder(RunFolder):
                 shutil.copyfile(saved.path / BEST, temporary)
 
     def _check_same(self, found: dict[str, Any]) -> None:
-        own = lasting(self._settings)
-        different = list(settings_module.differences(own, found))
-        if different:
-            raise SettingsError(
-                f"{self.path} holds a run with {'; '.join(different)}; only "
-                f"{self._settings.steps_key}, parallel.ranks_per_graph, graph_cache and [output] "
-                "may differ; "
-                "start a new run instead"
-            )
-
-
-def resume_settings(folder: Path, overrides: Any) -> TrainSettings:
-    """Return the settings that a run's folder holds, with ``--set`` assignments applied."""
-    document = stored_settings(folder)
-    return settings_module.build(TrainSettings, settings_module.override(document, overrides))
+        self.check_same(
+            lasting(self._settings),
+            found,
+            f"only {self._settings.steps_key}, parallel.ranks_per_graph, graph_cache and [output] "
+            "may differ; start a new run instead",
+        )
 
 
 def lasting(settings: TrainSettings) -> dict[str, Any]:

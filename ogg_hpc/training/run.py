@@ -20,7 +20,7 @@ from ogg_hpc.runtime.environment import commit, hosts, versions
 from ogg_hpc.runtime.log import log_to, say
 from ogg_hpc.runtime.on_root import OnRoot
 from ogg_hpc.runtime.progress import progress_bar
-from ogg_hpc.runtime.run_folder import LOG_FILE, describe_start
+from ogg_hpc.runtime.run_folder import LOG_FILE, describe_start, newest_saved
 from ogg_hpc.runtime.signals import Came, none_came
 from ogg_hpc.training.evolution import EvolutionLearner
 from ogg_hpc.training.folder import BEST, LAST, Progress, Saved, TrainingFolder, lasting
@@ -142,15 +142,8 @@ class _Run:
         def find() -> Progress | None:
             nonlocal saved
             files = self._files.get()
-            known = files.holds_run()
-            saved = files.saved()
-            for text in files.damaged():
-                say(self._comm, f"warning: {text}: skipped")
-            if saved is not None:
-                return saved.progress
-            if known:
-                say(self._comm, f"{files.path} holds no checkpoint: starting from step 0")
-            return None
+            saved = newest_saved(self._comm, files, files.saved)
+            return None if saved is None else saved.progress
 
         progress = self._comm.on_root(find) if resume else None
         self._files.do(lambda files: files.open(saved))

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from ogg_hpc.actors.evaluation import Player
-from ogg_hpc.actors.folder import resume_settings
 from ogg_hpc.actors.policy_file import load_policy
 from ogg_hpc.actors.ppo import PPO
 from ogg_hpc.actors.run import run
+from ogg_hpc.actors.settings import ActorsSettings
 from ogg_hpc.errors import OggError, SettingsError, StoppedError
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.run_folder import resume_settings
 from ogg_hpc.runtime.signals import noted_signals
 
 BROKEN = """
@@ -75,7 +76,7 @@ def test_folder_holds_what_a_run_promises(whole, small_settings):
     assert (collection["staleness"], collection["dropped"]) == ({"0": 6}, {})
     assert [row["step"] for row in metrics(whole)] == [64, 128, 192]
     assert len(list((whole / "checkpoints").iterdir())) == 3
-    assert resume_settings(whole, []) == small_settings()
+    assert resume_settings(ActorsSettings, whole, []) == small_settings()
     (start,) = json.loads((whole / "environment.json").read_text())
     assert start["step"] == 0
 
@@ -127,7 +128,7 @@ def test_finished_run_has_nothing_to_do(whole, small_settings, capsys):
 
 def test_finished_run_is_extended(small_settings, tmp_path, capsys):
     go(small_settings(steps=64), tmp_path)
-    record = go(resume_settings(tmp_path, ["steps=128"]), tmp_path, resume=True)
+    record = go(resume_settings(ActorsSettings, tmp_path, ["steps=128"]), tmp_path, resume=True)
     assert record["steps"] == 128
     assert "resumed at step 64 of 128" in capsys.readouterr().err
     assert [row["step"] for row in metrics(tmp_path)] == [64, 128]
@@ -148,7 +149,7 @@ def test_a_resumed_run_does_not_repeat_its_beginning(small_settings, tmp_path, m
 
     monkeypatch.setattr(PPO, "learn", learn_noted)
     go(small_settings(steps=64), tmp_path)
-    go(resume_settings(tmp_path, ["steps=128"]), tmp_path, resume=True)
+    go(resume_settings(ActorsSettings, tmp_path, ["steps=128"]), tmp_path, resume=True)
     first, resumed = seen
     assert all(one != other for one, other in zip(first, resumed, strict=True))
 
@@ -157,7 +158,7 @@ def test_a_resumed_run_does_not_repeat_its_beginning(small_settings, tmp_path, m
 def test_resume_with_other_settings_is_refused(whole, change):
     key = change.partition("=")[0].replace(".", r"\.")
     with pytest.raises(SettingsError, match=f"holds a run with {key} = .*only steps, "):
-        go(resume_settings(whole, [change]), whole, resume=True)
+        go(resume_settings(ActorsSettings, whole, [change]), whole, resume=True)
 
 
 def signalled(monkeypatch, at, number):

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.launch import start
+from ogg_hpc.runtime.run_folder import resume_settings
 from ogg_hpc.settings import build
-from ogg_hpc.training.folder import resume_settings
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import TrainSettings
 
@@ -31,7 +31,9 @@ def main(folder):
     own, other = (folder / name for name in (("P1", "P3") if alone else ("P3", "P1")))
     train(comm, build(TrainSettings, DOCUMENT), own)
     world.barrier()
-    longer = comm.on_root(lambda: resume_settings(other, ["evolution.generations=4"]))
+    longer = comm.on_root(
+        lambda: resume_settings(TrainSettings, other, ["evolution.generations=4"])
+    )
     train(comm, longer, other, resume=True)
     world.barrier()
     if alone:

@@ -14,9 +14,9 @@ from ogg_hpc.graphs.row_block import row_block
 from ogg_hpc.policies.registry import make_policy
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.launch import start
+from ogg_hpc.runtime.run_folder import resume_settings
 from ogg_hpc.settings import build
 from ogg_hpc.training.engine import make_engine
-from ogg_hpc.training.folder import resume_settings
 from ogg_hpc.training.rows import HeldRows, TrainingRows
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import LearningSettings, TrainSettings
@@ -66,7 +66,7 @@ def run(comm, folder, ranks_per_graph, interrupted):
         train(
             comm, build(TrainSettings, {**document, "learning": learning, "output": output}), folder
         )
-        again = comm.on_root(lambda: resume_settings(folder, ["learning.steps=24"]))
+        again = comm.on_root(lambda: resume_settings(TrainSettings, folder, ["learning.steps=24"]))
         train(comm, again, folder, resume=True)
     else:
         train(comm, build(TrainSettings, document), folder)

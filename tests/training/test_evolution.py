@@ -13,12 +13,12 @@ from ogg_hpc.policies.degree_messages import NETWORK, message_form, two_messages
 from ogg_hpc.policies.file import load_policy, save_parameters
 from ogg_hpc.problems.minimum_vertex_cover import MinimumVertexCover
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.run_folder import resume_settings
 from ogg_hpc.search.networks import DEGREE_MESSAGES
 from ogg_hpc.search.settings import SolveSettings
 from ogg_hpc.search.solve import solve_graph
 from ogg_hpc.settings import build
 from ogg_hpc.training.fitness import Fitness, Player
-from ogg_hpc.training.folder import resume_settings
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import (
     EvolutionSettings,
@@ -67,7 +67,7 @@ def rows(folder):
 def test_interrupted_run_ends_with_the_bits_of_an_undisturbed_one(settings, tmp_path, graphs):
     whole = run(settings(graphs=graphs), tmp_path / "whole")
     run(settings(graphs=graphs, generations=3), tmp_path / "part")
-    longer = resume_settings(tmp_path / "part", ["evolution.generations=6"])
+    longer = resume_settings(TrainSettings, tmp_path / "part", ["evolution.generations=6"])
     again = run(longer, tmp_path / "part", resume=True)
     for name in ("best.npz", "last.npz"):
         np.testing.assert_array_equal(
@@ -98,9 +98,15 @@ def test_runs_of_other_settings_are_not_resumed(settings, tmp_path):
     with pytest.raises(
         SettingsError, match=r"with evolution\.sigma = 0\.3, not 0\.1; only evolution\.generations"
     ):
-        run(resume_settings(tmp_path, ["evolution.sigma=0.1"]), tmp_path, resume=True)
+        run(
+            resume_settings(TrainSettings, tmp_path, ["evolution.sigma=0.1"]), tmp_path, resume=True
+        )
     with pytest.raises(SettingsError, match=r"beyond evolution\.generations = 2"):
-        run(resume_settings(tmp_path, ["evolution.generations=2"]), tmp_path, resume=True)
+        run(
+            resume_settings(TrainSettings, tmp_path, ["evolution.generations=2"]),
+            tmp_path,
+            resume=True,
+        )
 
 
 @pytest.mark.parametrize("cache", [0, 0.01, 100])

@@ -16,9 +16,9 @@ from ogg_hpc.errors import InputError, StoppedError
 from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.communicator import Communicator
 from ogg_hpc.runtime.metrics import Metrics
+from ogg_hpc.runtime.run_folder import resume_settings
 from ogg_hpc.settings import build
 from ogg_hpc.training import run
-from ogg_hpc.training.folder import resume_settings
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import TrainSettings
 
@@ -232,7 +232,7 @@ def test_run_killed_before_its_first_checkpoint_starts_again(whole, tmp_path, mo
     half_made.mkdir(parents=True)
     (folder / ".last.1234567.part.npz").write_text("half")
     capsys.readouterr()
-    assert go(resume_settings(folder, ()), folder) is None
+    assert go(resume_settings(TrainSettings, folder, ()), folder) is None
     assert f"{folder} holds no checkpoint: starting from step 0\n" in capsys.readouterr().err
     assert not half_made.exists()
     assert outcome(folder) == expected

@@ -14,8 +14,8 @@ from ogg_hpc.graphs.shards import write_store
 from ogg_hpc.policies.degree_messages import TwoMessageForm, message_form
 from ogg_hpc.policies.file import load_policy
 from ogg_hpc.runtime.communicator import Communicator
+from ogg_hpc.runtime.run_folder import resume_settings
 from ogg_hpc.settings import build
-from ogg_hpc.training.folder import resume_settings
 from ogg_hpc.training.run import train
 from ogg_hpc.training.settings import TrainSettings
 
@@ -70,7 +70,7 @@ def test_folder_holds_what_a_run_promises(whole, small_settings):
     assert stored.training["step"] == best["step"]
     assert stored.training["settings"]["learning"]["steps"] == 24
     assert load_policy(str(whole / "last.npz"), "mvc").training["step"] == 24
-    assert resume_settings(whole, []) == small_settings()
+    assert resume_settings(TrainSettings, whole, []) == small_settings()
 
 
 @pytest.mark.parametrize("learning_rate", [1e-3, 1e300])  # the latter ends in an error
@@ -173,23 +173,27 @@ def test_killed_run_resumes_bit_for_bit(whole, small_document, tmp_path, clean_e
 def test_finished_run_is_extended(whole, small_settings, tmp_path):
     run(small_settings(learning={"steps": 16}), tmp_path)
     changes = ["learning.steps=24", "output.evaluate_every=10", "graph_cache=1"]
-    longer = resume_settings(tmp_path, changes)
+    longer = resume_settings(TrainSettings, tmp_path, changes)
     run(longer, tmp_path, resume=True)
     assert same_state(tmp_path, whole)
     assert [row["step"] for row in metrics(tmp_path) if "epsilon" in row] == list(range(24))
-    assert resume_settings(tmp_path, []) == longer  # so that it may be killed again
+    assert resume_settings(TrainSettings, tmp_path, []) == longer  # so that it may be killed again
 
 
 def test_run_is_not_resumed_to_an_earlier_step(whole):
     with pytest.raises(SettingsError, match=r"of step 24, beyond learning\.steps = 20"):
-        run(resume_settings(whole, ["learning.steps=20"]), whole, resume=True)
+        run(resume_settings(TrainSettings, whole, ["learning.steps=20"]), whole, resume=True)
 
 
 def test_stored_targets_and_no_target_network_resume_too(small_settings, tmp_path):
     learning = {"steps": 24, "targets": "stored", "target_refresh": 0, "n_step": 1}
     run(small_settings(learning=learning), tmp_path / "whole")
     run(small_settings(learning={**learning, "steps": 8}), tmp_path / "part")
-    run(resume_settings(tmp_path / "part", ["learning.steps=24"]), tmp_path / "part", resume=True)
+    run(
+        resume_settings(TrainSettings, tmp_path / "part", ["learning.steps=24"]),
+        tmp_path / "part",
+        resume=True,
+    )
     assert same_state(tmp_path / "part", tmp_path / "whole")
 
 
@@ -197,7 +201,11 @@ def test_averaged_parameters_are_kept_and_resume_bit_for_bit(whole, small_settin
     learning = {"averaging": 0.9}
     run(small_settings(learning=learning), tmp_path / "whole")
     run(small_settings(learning={**learning, "steps": 8}), tmp_path / "part")
-    run(resume_settings(tmp_path / "part", ["learning.steps=24"]), tmp_path / "part", resume=True)
+    run(
+        resume_settings(TrainSettings, tmp_path / "part", ["learning.steps=24"]),
+        tmp_path / "part",
+        resume=True,
+    )
     assert same_state(tmp_path / "part", tmp_path / "whole")
     assert same_policy(tmp_path / "part" / "last.npz", tmp_path / "whole" / "last.npz")
     kept = load_policy(str(tmp_path / "whole" / "last.npz"), "mvc").policy().state_dict()
@@ -216,7 +224,7 @@ def test_resume_with_other_settings_is_refused(whole, change):
     before = (whole / "metrics.jsonl").read_bytes()
     key = change.partition("=")[0].replace(".", r"\.")
     with pytest.raises(SettingsError, match=f"holds a run with {key} = .*only learning.steps"):
-        run(resume_settings(whole, [change]), whole, resume=True)
+        run(resume_settings(TrainSettings, whole, [change]), whole, resume=True)
     assert (whole / "metrics.jsonl").read_bytes() == before
 
 
@@ -227,7 +235,7 @@ def test_folder_of_another_run_is_refused(whole, small_settings):
 
 def test_resume_needs_a_run(tmp_path):
     with pytest.raises(InputError, match=r"cannot resume: No such file.*is this a run\?"):
-        resume_settings(tmp_path, [])
+        resume_settings(TrainSettings, tmp_path, [])
 
 
 def test_run_without_held_out_graphs_writes_the_last_policy(small_settings, tmp_path):

@@ -84,8 +84,8 @@ def _settings_and_folder(
     args: argparse.Namespace, overrides: Sequence[str]
 ) -> tuple[ActorsSettings, Path]:
     from ogg_hpc import settings
-    from ogg_hpc.actors.folder import resume_settings
     from ogg_hpc.actors.settings import ActorsSettings, load_actors_settings, preset_names
+    from ogg_hpc.runtime.run_folder import resume_settings
 
     check_max_requeues(args)
     if args.resume:
@@ -99,7 +99,7 @@ def _settings_and_folder(
         folder = args.resume or args.output or Path("runs") / Path(args.config).stem
         return load_actors_settings(args.config, given), Path(folder)
     if args.resume:
-        return resume_settings(Path(args.resume), given), Path(args.resume)
+        return resume_settings(ActorsSettings, Path(args.resume), given), Path(args.resume)
     if args.environment:
         folder = args.output or Path("runs") / args.environment.rpartition(":")[2]
         document = settings.override({}, given)
